@@ -1,0 +1,238 @@
+"""The humanoid of hamalainen2015: 15 capsule bones, 30 hinges and a free root, 1.75 m, 70 kg.
+
+    from tumble.characters import humanoid
+    tall = humanoid(height=2.0, mass=90, legs=1.1)
+
+Axes are x forward, y left, z up; all angles are 0 when it stands straight with arms hanging. A
+positive angle flexes (hips, knees, elbows), lifts the toes, bends the spine forwards, and moves a
+limb away from the middle.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from tumble.characters.character import Character, Joint, add_sensors
+from tumble.errors import check_number
+
+# Mass shares of the bones, per cent of the body (de Leva 1996, adult men; trunk split in two).
+SHARES = {"pelvis": 15.0, "torso": 28.46, "head": 6.94}
+LIMB_SHARES = {"upper_arm": 2.71, "forearm": 1.62, "hand": 0.61, "thigh": 14.16, "shin": 4.33, "foot": 1.37}
+
+# Joint: (axis, low and high in degrees, strength in N m, activity in rad/s). Limits: an athletic
+# adult; strengths and activities: not given in the paper; ours.
+SPINE = {
+    "spine_bend": ((0, 1, 0), -30, 75, 200, 0.5),
+    "spine_side": ((1, 0, 0), -35, 35, 200, 0.5),
+    "spine_twist": ((0, 0, 1), -45, 45, 200, 0.5),
+}
+NECK = {
+    "neck_bend": ((0, 1, 0), -45, 45, 40, 0.4),
+    "neck_side": ((1, 0, 0), -35, 35, 40, 0.4),
+    "neck_twist": ((0, 0, 1), -70, 70, 40, 0.4),
+}
+# Sideways before forwards: in a T-pose the arm can then swing to the front (no gimbal lock there).
+SHOULDER = {
+    "shoulder_side": ((1, 0, 0), -20, 170, 100, 1.0),
+    "shoulder_bend": ((0, -1, 0), -60, 170, 100, 1.0),
+    "shoulder_twist": ((0, 0, 1), -90, 60, 100, 1.0),
+}
+ELBOW = {"elbow": ((0, -1, 0), 0, 150, 80, 0.8)}
+WRIST = {
+    "wrist_bend": ((-1, 0, 0), -70, 80, 30, 0.4),
+    "wrist_side": ((0, 1, 0), -30, 20, 30, 0.4),
+    "wrist_twist": ((0, 0, 1), -80, 80, 30, 0.4),
+}
+HIP = {
+    "hip_bend": ((0, -1, 0), -30, 130, 250, 1.0),
+    "hip_side": ((1, 0, 0), -25, 60, 250, 1.0),
+    "hip_twist": ((0, 0, 1), -40, 50, 150, 1.0),
+}
+KNEE = {"knee": ((0, 1, 0), 0, 155, 250, 1.0)}
+ANKLE = {"ankle": ((0, -1, 0), -50, 35, 120, 0.6)}
+
+SKIN, SHIRT, TROUSERS, SHOES, HAIR = (
+    (0.87, 0.67, 0.53, 1), (0.20, 0.42, 0.66, 1), (0.24, 0.26, 0.32, 1), (0.80, 0.30, 0.22, 1), (0.25, 0.17, 0.12, 1),
+)  # fmt: skip
+
+GROUND_BIT, LEGS_BIT = 1, 2  # collision classes: the world; the other leg
+
+
+def humanoid(
+    height: float = 1.75,
+    mass: float = 70.0,
+    *,
+    legs: float = 1.0,
+    arms: float = 1.0,
+    shoulders: float = 1.0,
+    torso_mass: float = 1.0,
+    name: str = "humanoid",
+) -> Character:
+    """A humanoid of any proportions.
+
+    Args:
+      height: with legs = 1, m.
+      mass: of the whole body, kg, before torso_mass.
+      legs, arms, shoulders: lengths and width as multiples of the average adult's.
+      torso_mass: the torso's mass as a multiple; adds to the body's mass and lifts its centre.
+      name: how the character is called.
+    """
+    for label, value, low, high in (
+        ("height", height, 0.5, 4.0), ("mass", mass, 5.0, 1000.0), ("legs", legs, 0.5, 2.0),
+        ("arms", arms, 0.5, 2.0), ("shoulders", shoulders, 0.5, 2.0), ("torso_mass", torso_mass, 0.2, 5.0),
+    ):  # fmt: skip
+        check_number(label, value, low, high)
+    recipe = dict(
+        height=height, mass=mass, legs=legs, arms=arms, shoulders=shoulders, torso_mass=torso_mass, name=name
+    )
+    strong = mass / 70.0 * height / 1.75  # torque grows with weight and lever
+    joints = {
+        joint: Joint(group, strength * strong, activity)
+        for joint, group, (_, _, _, strength, activity) in _joint_rows()
+    }
+    arms_down = {"shoulder_side": 0.12, "elbow": 0.25}
+    arms_out = {"shoulder_side": math.pi / 2}
+    stance = {"hip_bend": 0.05, "knee": 0.20, "ankle": 0.15, "hip_side": 0.04}  # weight over mid-foot
+
+    def build() -> mujoco.MjSpec:
+        spec = _skeleton(height, mass, legs, arms, shoulders, torso_mass)
+        add_sensors(spec, character, [bone.name for bone in spec.bodies if bone.name != "world"])
+        return spec
+
+    character = Character(
+        name=name,
+        build=build,
+        joints=joints,
+        root="pelvis",
+        trunk="torso",
+        head="head",
+        feet=("left_foot", "right_foot"),
+        hands=("left_hand", "right_hand"),
+        poses={"rest": _both_sides(arms_down | stance), "t-pose": _both_sides(arms_out)},
+        recipe=recipe,
+    )
+    return character
+
+
+def _both_sides(angles: Mapping[str, float]) -> dict[str, float]:
+    return {f"{side}_{joint}": angle for side in ("left", "right") for joint, angle in angles.items()}
+
+
+def _joint_rows() -> list[tuple[str, str, tuple[Any, ...]]]:
+    """(name, group, row) of all joints, in the order of the body tree."""
+    rows = [(joint, "torso", row) for joint, row in (SPINE | NECK).items()]
+    for side in ("left", "right"):
+        rows += [(f"{side}_{j}", f"{side}_arm", row) for j, row in (SHOULDER | ELBOW | WRIST).items()]
+    for side in ("left", "right"):
+        rows += [(f"{side}_{j}", f"{side}_leg", row) for j, row in (HIP | KNEE | ANKLE).items()]
+    return rows
+
+
+class _Bones:
+    """Adds bones to a spec in units of the average adult; lengths scale by `size`."""
+
+    def __init__(self, spec: mujoco.MjSpec, size: float, mass: float):
+        self.spec, self.size, self.mass = spec, size, mass
+
+    def bone(self, parent: Any, name: str, pos: Any, joints: Mapping[str, Any], side: str = "") -> Any:
+        """A body at pos with its hinges; on the right, axes that point sideways are mirrored."""
+        body = parent.add_body(name=name, pos=self.size * np.asarray(pos, float))
+        for joint, (axis, low, high, strength, _) in joints.items():
+            mirror = np.array([-1, 1, -1]) if side == "right" else np.ones(3)
+            body.add_joint(
+                name=f"{side}_{joint}" if side else joint,
+                type=mujoco.mjtJoint.mjJNT_HINGE,
+                axis=np.asarray(axis, float) * mirror,
+                range=[low, high],
+                damping=0.1 * self.size,
+                armature=0.02 * self.size**2 * (strength / 100) ** 0.5,
+            )
+        return body
+
+    def capsule(
+        self, body: Any, start: Any, end: Any, radius: float, rgba: Any, share: float = 0.0, side: str = ""
+    ) -> None:
+        """A capsule from start to end: with a mass share, % of the body, it is solid; else a drawing."""
+        solid = share > 0
+        limb = solid and side != ""
+        body.add_geom(
+            type=mujoco.mjtGeom.mjGEOM_CAPSULE,
+            fromto=self.size * np.asarray([*start, *end], float),
+            size=[self.size * radius, 0, 0],
+            mass=self.mass * share / 100,
+            rgba=rgba,
+            contype=LEGS_BIT if limb and side == "left" else 0,
+            conaffinity=(GROUND_BIT | (LEGS_BIT if limb and side == "right" else 0)) if solid else 0,
+            group=0 if solid else 1,
+        )
+
+    def ellipsoid(self, body: Any, pos: Any, radii: Any, rgba: Any) -> None:
+        """A drawing that neither weighs nor collides."""
+        body.add_geom(
+            type=mujoco.mjtGeom.mjGEOM_ELLIPSOID,
+            pos=self.size * np.asarray(pos, float),
+            size=self.size * np.asarray(radii, float),
+            mass=0,
+            rgba=rgba,
+            contype=0,
+            conaffinity=0,
+            group=1,
+        )
+
+
+def _skeleton(
+    height: float, mass: float, legs: float, arms: float, shoulders: float, torso_mass: float
+) -> mujoco.MjSpec:
+    spec = mujoco.MjSpec()
+    make = _Bones(spec, height / 1.75, mass)
+    thigh, shin, ankle = 0.43 * legs, 0.42 * legs, 0.08
+    hip_height = thigh + shin + ankle
+
+    pelvis = make.bone(spec.worldbody, "pelvis", (0, 0, hip_height + 0.05), {})
+    pelvis.add_freejoint(name="root")
+    make.capsule(pelvis, (0, -0.07, 0), (0, 0.07, 0), 0.105, TROUSERS, SHARES["pelvis"])
+    make.ellipsoid(pelvis, (-0.01, 0, 0.06), (0.105, 0.145, 0.10), SHIRT)
+
+    torso = make.bone(pelvis, "torso", (0, 0, 0.10), SPINE)
+    make.capsule(torso, (0, 0, 0.10), (0, 0, 0.285), 0.125, SHIRT, SHARES["torso"] * torso_mass)
+    make.ellipsoid(torso, (0, 0, 0.27), (0.12, 0.19 * shoulders, 0.15), SHIRT)
+    make.capsule(torso, (0, -0.15 * shoulders, 0.345), (0, 0.15 * shoulders, 0.345), 0.06, SHIRT)
+
+    head = make.bone(torso, "head", (0, 0, 0.43), NECK)
+    make.capsule(head, (0.015, 0, 0.105), (0.015, 0, 0.145), 0.095, SKIN, SHARES["head"])
+    make.capsule(head, (0, 0, -0.05), (0.005, 0, 0.08), 0.05, SKIN)
+    make.ellipsoid(head, (-0.008, 0, 0.155), (0.10, 0.099, 0.092), HAIR)
+    make.ellipsoid(head, (0.11, 0, 0.105), (0.018, 0.013, 0.02), SKIN)
+
+    for side, sign in (("left", 1), ("right", -1)):
+        _arm(make, torso, side, sign, arms, shoulders)
+        _leg(make, pelvis, side, sign, thigh, shin)
+    return spec
+
+
+def _arm(make: _Bones, torso: Any, side: str, sign: int, arms: float, shoulders: float) -> None:
+    upper_arm = make.bone(torso, f"{side}_upper_arm", (0, sign * 0.20 * shoulders, 0.35), SHOULDER, side)
+    upper, fore = 0.29 * arms, 0.255 * arms
+    make.capsule(upper_arm, (0, 0, 0), (0, 0, -upper), 0.047, SKIN, LIMB_SHARES["upper_arm"])
+    make.capsule(upper_arm, (0, 0, 0), (0, 0, -0.5 * upper), 0.058, SHIRT)
+    forearm = make.bone(upper_arm, f"{side}_forearm", (0, 0, -upper), ELBOW, side)
+    make.capsule(forearm, (0, 0, 0), (0, 0, -fore), 0.038, SKIN, LIMB_SHARES["forearm"])
+    hand = make.bone(forearm, f"{side}_hand", (0, 0, -fore), WRIST, side)
+    make.capsule(hand, (0, 0, -0.045), (0, 0, -0.12), 0.035, SKIN, LIMB_SHARES["hand"])
+    make.capsule(hand, (0.02, 0, -0.04), (0.05, 0, -0.085), 0.014, SKIN)
+
+
+def _leg(make: _Bones, pelvis: Any, side: str, sign: int, thigh: float, shin: float) -> None:
+    upper = make.bone(pelvis, f"{side}_thigh", (0, sign * 0.095, -0.05), HIP, side)
+    make.capsule(upper, (0, 0, -0.02), (0, 0, -thigh), 0.068, TROUSERS, LIMB_SHARES["thigh"], side)
+    make.capsule(upper, (0, 0, -0.02), (0, 0, -0.5 * thigh), 0.083, TROUSERS)
+    lower = make.bone(upper, f"{side}_shin", (0, 0, -thigh), KNEE, side)
+    make.capsule(lower, (0, 0, 0), (0, 0, -shin), 0.052, TROUSERS, LIMB_SHARES["shin"], side)
+    make.capsule(lower, (-0.012, 0, -0.08), (-0.006, 0, -0.2), 0.058, TROUSERS)
+    foot = make.bone(lower, f"{side}_foot", (0, 0, -shin), ANKLE, side)
+    for y in (-0.028, 0.028):
+        make.capsule(foot, (-0.05, y, -0.045), (0.15, y, -0.045), 0.035, SHOES, LIMB_SHARES["foot"] / 2, side)
+    make.ellipsoid(foot, (0.01, 0, -0.02), (0.075, 0.05, 0.05), SHOES)

@@ -1,0 +1,68 @@
+"""Motors: what a control means to the joints.
+
+The papers drive ODE's motors: a target velocity and the largest torque that may be used to reach
+it. Here a motor is MuJoCo's velocity servo, torque = kv (ctrl - qvel), whose *set-point* is kept
+within limit / kv of the joint's speed. The servo is integrated implicitly, so this is stable at a
+step of 1/30 s, where a clamped force is not.
+
+Trap: the bound is soft inside a step: an impact can push the torque beyond it once.
+"""
+
+from collections.abc import Sequence
+
+import mujoco
+import numpy as np
+from numba import njit
+
+from tumble.characters import Character
+
+
+class VelocityMotors:
+    """Target velocities of all joints, then a torque limit per bone group as a fraction of strength.
+
+    A control is a row of `size` numbers: first the joints' target velocities in rad/s, then the
+    groups' limits in [0, 1] (section 4.1 of hamalainen2015).
+
+    Attributes:
+      low, high: (size,) bounds that samplers keep to.
+      joints: number of target velocities.
+      names: what each number of a control is called.
+    """
+
+    SPEED = 1.3 * np.pi  # rad/s, section 4.4 of hamalainen2015
+    WEAKEST = 0.05  # lowest torque limit: a limb at 0 cannot even hold itself; ours
+
+    def __init__(self, model: mujoco.MjModel, character: Character):
+        groups = character.groups
+        ids = [model.joint(name).id for name in character.joints]
+        self.joints = len(ids)
+        self.names: Sequence[str] = (*character.joints, *(f"{group}.limit" for group in groups))
+        self.size = len(self.names)
+        self.low = np.r_[np.full(self.joints, -self.SPEED), np.full(len(groups), self.WEAKEST)]
+        self.high = np.r_[np.full(self.joints, self.SPEED), np.ones(len(groups))]
+        self.qpos = model.jnt_qposadr[ids].astype(np.intp)
+        self.qvel = model.jnt_dofadr[ids].astype(np.intp)
+        self._group = np.array([groups.index(joint.group) for joint in character.joints.values()])
+        strength = np.array([joint.strength for joint in character.joints.values()])
+        self._reach = strength / model.actuator_gainprm[:, 0]  # rad/s of set-point at full strength
+
+    def write(self, control: np.ndarray, qvel: np.ndarray, ctrl: np.ndarray) -> None:
+        """Turn controls (nsim, size) into MuJoCo's ctrl (nsim, nu), given the joint speeds."""
+        _set_points(control, qvel, self.qvel, self._group, self._reach, ctrl)
+
+    @staticmethod
+    def add(spec: mujoco.MjSpec, character: Character, gain: float) -> None:
+        """Give a spec the servos: kv = gain (s/rad) times the joint's strength."""
+        for name, joint in character.joints.items():
+            servo = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+            servo.set_to_velocity(kv=gain * joint.strength)
+
+
+@njit(cache=True)
+def _set_points(control, qvel, address, group, reach, ctrl):  # type: ignore[no-untyped-def]
+    joints = address.size
+    for i in range(control.shape[0]):
+        for j in range(joints):
+            speed = qvel[i, address[j]]
+            r = reach[j] * control[i, joints + group[j]]
+            ctrl[i, j] = min(max(control[i, j], speed - r), speed + r)

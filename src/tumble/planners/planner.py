@@ -1,0 +1,80 @@
+"""Planner and Plan: choosing controls by simulating futures.
+
+    planner = CPBP(scene, CPBPSettings(samples=32), seed=1)
+    plan = planner.plan(state, goal)
+    plan.controls[0]  # what to do now
+
+A planner simulates on its own Sims and never touches the live world. It keeps what it found for
+the next frame; `reset` forgets it.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tumble.errors import check_number
+from tumble.goals import Goal
+from tumble.scene import Scene
+from tumble.sims import Sims
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a planner found in one frame, K steps ahead.
+
+    Attributes:
+      controls: (K, motors.size), the best sequence; the first row is for now.
+      cost: of the best sequence, all steps and terms and the control's own.
+      values: (K, terms), the goal's terms along the best path.
+      path: (K, 3), predicted positions of the root along the best path, m.
+      paths: (n, K, 3), the sampled ones, for drawing.
+      smoothed: (K, 3), of the smoothed path where the planner has one, else empty.
+      effort: asked for by the goal on the best path, 0 to 1.
+      sim_steps: simulation steps spent.
+      broken: how many of the simulations went unstable.
+      statistics: figures of the algorithm's own, by name.
+    """
+
+    controls: np.ndarray
+    cost: float
+    values: np.ndarray
+    path: np.ndarray
+    paths: np.ndarray
+    smoothed: np.ndarray
+    effort: float
+    sim_steps: int
+    broken: int
+    statistics: dict[str, float] = field(default_factory=dict)
+
+
+class Planner(ABC):
+    """Finds controls for a state and a goal by simulating `samples` futures of `horizon` seconds.
+
+    Attributes:
+      scene: what is simulated.
+      sims: the simulations, one row a future.
+      steps: control steps ahead, K.
+    """
+
+    def __init__(self, scene: Scene, samples: int, horizon: float, seed: int, nthread: int = 0) -> None:
+        check_number("samples", samples, 2, 100_000)
+        check_number("horizon", horizon, scene.dt, 60.0)
+        self.scene = scene
+        self.steps = max(1, round(horizon / scene.dt))
+        self.sims = Sims(scene, samples, nthread)
+        self._seed = seed
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all earlier frames and begin the random numbers anew."""
+        self.rng = np.random.default_rng(self._seed)
+        self._forget()
+
+    @abstractmethod
+    def _forget(self) -> None:
+        """Drop what earlier frames left behind."""
+
+    @abstractmethod
+    def plan(self, state: np.ndarray, goal: Goal) -> Plan:
+        """The best controls found from a state; leaves the state untouched."""

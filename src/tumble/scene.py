@@ -1,0 +1,191 @@
+"""A Scene: a character, the ground and props, compiled to one MjModel.
+
+    from tumble import Scene, humanoid
+    scene = Scene(humanoid())
+    state = scene.state("t-pose", lying="supine")
+
+A state is one row of MuJoCo's integration state, a plain array: copying it forks a simulation.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from tumble.characters import Character
+from tumble.errors import UserError, check_number, choose, unknown
+from tumble.motors import VelocityMotors
+
+# The root's orientation (w, x, y, z) for the ways to lie: facing up, facing down.
+LYING: Mapping[str, tuple[float, float, float, float]] = {
+    "": (1.0, 0.0, 0.0, 0.0),
+    "supine": (0.5**0.5, 0.0, -(0.5**0.5), 0.0),
+    "prone": (0.5**0.5, 0.0, 0.5**0.5, 0.0),
+}
+PARKED = (0.0, -100.0)  # where balls wait to be thrown, m
+
+
+@dataclass(frozen=True)
+class Ball:
+    """A ball that waits far away until it is thrown. Radius in m, mass in kg."""
+
+    name: str = "ball"
+    radius: float = 0.15
+    mass: float = 5.0
+
+    def add(self, spec: mujoco.MjSpec) -> None:
+        check_number("radius of a ball", self.radius, 0.01, 10.0)
+        check_number("mass of a ball", self.mass, 0.001, 1e5)
+        body = spec.worldbody.add_body(name=self.name, pos=[*PARKED, self.radius])
+        body.add_freejoint(name=self.name)
+        body.add_geom(
+            name=self.name,
+            type=mujoco.mjtGeom.mjGEOM_SPHERE,
+            size=[self.radius, 0, 0],
+            mass=self.mass,
+            rgba=[0.9, 0.65, 0.15, 1],
+            contype=1,
+            conaffinity=1,
+        )
+
+
+@dataclass(frozen=True)
+class Physics:
+    """How the engine is run. Values from measurements on the humanoid (docs/decisions.md)."""
+
+    timestep: float = 1 / 30  # s, one control step; hamalainen2015 section 4
+    substeps: int = 1  # physics steps a control step
+    motor_gain: float = 1.0  # s/rad: velocity gain of a motor over its strength; ours
+    friction: float = 1.0  # not given; ours
+    integrator: str = "implicitfast"
+
+
+class Scene:
+    """A character on the ground with props.
+
+    Attributes:
+      model: the compiled MjModel.
+      character, props, physics: what it was made of.
+      motors: what a control means; see `VelocityMotors`.
+      channels: sensor readings by name, as slices of a sensordata row; 'ends' are position and
+        velocity of the character's ends in one run, 'grounded' the bones' ground contacts.
+      bones: body names in the order of 'grounded'.
+      dt: seconds a control step.
+    """
+
+    def __init__(
+        self, character: Character, props: Sequence[Ball] = (), physics: Physics = Physics()
+    ) -> None:
+        check_number("timestep", physics.timestep, 0, 0.1, above=True)
+        check_number("substeps", physics.substeps, 1, 1000)
+        self.character, self.props, self.physics = character, tuple(props), physics
+        self.dt = physics.timestep
+        self.spec = self._assemble()
+        self.model = self.spec.compile()
+        self.motors = VelocityMotors(self.model, character)
+        self.bones = tuple(
+            name.removesuffix(".ground") for name in self._sensor_names() if name.endswith(".ground")
+        )
+        self.channels = self._channels()
+        self._nstate = mujoco.mj_stateSize(self.model, mujoco.mjtState.mjSTATE_INTEGRATION)
+
+    def _assemble(self) -> mujoco.MjSpec:
+        spec = self.character.build()
+        spec.modelname = self.character.name
+        option = spec.option
+        option.timestep = self.physics.timestep / self.physics.substeps
+        option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{self.physics.integrator.upper()}")
+        option.iterations, option.ls_iterations = 15, 15
+        if self.props:  # a small ball at 10 m/s moves 33 cm a step
+            option.enableflags |= mujoco.mjtEnableBit.mjENBL_SPECULATIVE
+        VelocityMotors.add(spec, self.character, self.physics.motor_gain)
+        spec.worldbody.add_geom(
+            name="ground", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], contype=1, conaffinity=1
+        )
+        for prop in self.props:
+            prop.add(spec)
+        for geom in spec.geoms:
+            geom.solimp = [0.97, 0.995, 0.001, 0.5, 2]  # feet sink 0.1 cm at rest instead of 1.1
+            geom.friction = [self.physics.friction, 0.005, 0.0001]
+        return spec
+
+    def _sensor_names(self) -> list[str]:
+        return [self.model.sensor(i).name for i in range(self.model.nsensor)]
+
+    def _channels(self) -> dict[str, slice]:
+        model = self.model
+        channels = {
+            name: slice(int(model.sensor_adr[i]), int(model.sensor_adr[i] + model.sensor_dim[i]))
+            for i, name in enumerate(self._sensor_names())
+        }
+        ends = self.character.ends
+        channels["ends"] = slice(channels[f"{ends[0]}.pos"].start, channels[f"{ends[-1]}.vel"].stop)
+        channels["grounded"] = slice(
+            channels[f"{self.bones[0]}.ground"].start, channels[f"{self.bones[-1]}.ground"].stop
+        )
+        return channels
+
+    def body(self, name: str) -> int:
+        """MuJoCo's id of a body, or the error that lists the bodies there are."""
+        names = [self.model.body(i).name for i in range(self.model.nbody)]
+        if name not in names:
+            raise unknown("body", name, names, f" in the scene of '{self.character.name}'")
+        return names.index(name)
+
+    def state(self, pose: str = "rest", lying: str = "", height: float = 0.0) -> np.ndarray:
+        """A state in which the character holds a pose at rest, its lowest point `height` m up.
+
+        Args:
+          pose: one of the character's poses.
+          lying: '' upright, 'supine' on its back, 'prone' on its face.
+          height: m above the ground.
+        """
+        quat = choose("way to lie", lying, LYING)
+        data = mujoco.MjData(self.model)
+        data.qpos[:3] = 0
+        data.qpos[3:7] = quat
+        data.qpos[self.motors.qpos] = self.character.pose(pose)
+        mujoco.mj_kinematics(self.model, data)
+        data.qpos[2] = height - self._lowest(data)
+        return self.read(data)
+
+    def read(self, data: mujoco.MjData) -> np.ndarray:
+        """The state row of an MjData, a copy."""
+        state = np.empty(self._nstate)
+        mujoco.mj_getState(self.model, data, state, mujoco.mjtState.mjSTATE_INTEGRATION)
+        return state
+
+    def show(self, state: np.ndarray, data: mujoco.MjData | None = None) -> mujoco.MjData:
+        """An MjData in that state with kinematics computed, for drawing or for any mj_ function."""
+        if state.shape != (self._nstate,):
+            raise UserError(f"a state of this scene has {self._nstate} numbers, got shape {state.shape}")
+        data = data or mujoco.MjData(self.model)
+        mujoco.mj_setState(self.model, data, state, mujoco.mjtState.mjSTATE_INTEGRATION)
+        mujoco.mj_forward(self.model, data)
+        return data
+
+    def _lowest(self, data: mujoco.MjData) -> float:
+        """Height of the lowest point of the character's solid capsules, m."""
+        model = self.model
+        solid = (model.geom_conaffinity != 0) & (model.geom_type == mujoco.mjtGeom.mjGEOM_CAPSULE)
+        half = model.geom_size[solid, 1] * np.abs(data.geom_xmat[solid, 8])
+        return float((data.geom_xpos[solid, 2] - half - model.geom_size[solid, 0]).min())
+
+    @property
+    def recipe(self) -> dict[str, Any]:
+        """JSON-able account of the scene, kept in recordings."""
+        return {
+            "character": dict(self.character.recipe),
+            "props": [asdict(prop) for prop in self.props],
+            "physics": asdict(self.physics),
+        }
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the compiled model: equal models, equal physics."""
+        buffer = np.empty(mujoco.mj_sizeModel(self.model), np.uint8)
+        mujoco.mj_saveModel(self.model, None, buffer)
+        return hashlib.sha256(buffer.tobytes()).hexdigest()

@@ -1,0 +1,93 @@
+"""Sims: many simulations of one scene; row i of every array is simulation i.
+
+    from tumble import Scene, Sims, humanoid
+    scene = Scene(humanoid())
+    sims = Sims(scene, nsim=32)
+    sims.load(scene.state("rest"))
+    sims.act(np.zeros((32, scene.motors.size)))
+    heights = sims.view("com")[:, 2]
+
+The live world is `Sims(scene, nsim=1)`. Traps: views are live arrays, so copy what you keep; after
+`take` the state is in its new order while sensors keep the old one until the next `act`.
+"""
+
+import mujoco
+import numpy as np
+from mujoco import batch
+
+from tumble.errors import check_number, unknown
+from tumble.scene import Scene
+
+UNSTABLE = [
+    mujoco.mjtWarning.mjWARN_BADQPOS.value,
+    mujoco.mjtWarning.mjWARN_BADQVEL.value,
+    mujoco.mjtWarning.mjWARN_BADQACC.value,
+    mujoco.mjtWarning.mjWARN_BADCTRL.value,
+]
+STAGE = mujoco.mjtStage.mjSTAGE_VEL.value  # positions, velocities and contacts current after a step
+
+
+class Sims:
+    """nsim simulations of a scene on nthread threads (0: one per core).
+
+    Attributes:
+      state: (nsim, nstate) live; a write is the simulations' state at the next `act`.
+      broken: (nsim,) live; rows that went unstable since `load`. MuJoCo puts such a row back to
+        the default pose in silence, so whoever compares rows must give it an infinite cost.
+    """
+
+    def __init__(self, scene: Scene, nsim: int, nthread: int = 0) -> None:
+        check_number("nsim", nsim, 1, 1e6)
+        check_number("nthread", nthread, 0, 1024)
+        _log_nothing()
+        self.scene, self.nsim = scene, nsim
+        self._batch = batch.Batch(scene.model, nsim, nthread, persistent=True)
+        self.state = self._batch.state
+        self.broken = np.zeros(nsim, bool)
+        self._ctrl, self._qvel = self._batch.bind("ctrl"), self._batch.bind("qvel")
+        self._sensors = self._batch.bind("sensordata")
+        self._warning = self._batch.warning
+        self._views: dict[str, np.ndarray] = {}
+
+    def load(self, state: np.ndarray) -> None:
+        """Put every simulation into a state: one row for all, or a row each. Nothing is broken."""
+        self.state[:] = state
+        self._warning[:] = 0
+        self.broken[:] = False
+        self._batch.forward(stage=STAGE)
+
+    def take(self, ancestors: np.ndarray) -> None:
+        """Row i becomes a copy of row ancestors[i]: forks the wanted simulations, prunes the rest."""
+        self.state[:] = self.state[ancestors]
+        self.broken[:] = self.broken[ancestors]
+
+    def act(self, control: np.ndarray) -> None:
+        """Advance all by one control step with controls (nsim, motors.size)."""
+        motors, step = self.scene.motors, self._batch.step
+        for _ in range(self.scene.physics.substeps):
+            motors.write(control, self._qvel, self._ctrl)
+            step(stage=STAGE)
+        if self._warning.any():
+            self.broken |= self._warning[:, UNSTABLE, 1].any(axis=1)
+            self._warning[:] = 0
+
+    def view(self, name: str) -> np.ndarray:
+        """A live (nsim, ...) array: a channel of the scene, else a field of MjData such as 'qpos'."""
+        found = self._views.get(name)
+        if found is None:
+            found = self._views[name] = self._resolve(name)
+        return found
+
+    def _resolve(self, name: str) -> np.ndarray:
+        if name in self.scene.channels:
+            return self._sensors[:, self.scene.channels[name]]
+        if name in batch.DATA_FIELDS:
+            return self._batch.bind(name)
+        raise unknown("view", name, [*self.scene.channels, "qpos", "qvel", "time"])
+
+
+def _log_nothing() -> None:
+    """Keep MuJoCo from writing MUJOCO_LOG.TXT where the user stands; `broken` tells instead."""
+    config = mujoco.MjLogConfig.get()
+    config.logto_file = config.logto_console = False
+    mujoco.MjLogConfig.set(config)
