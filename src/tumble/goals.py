@@ -10,7 +10,7 @@ largest effort wins (hamalainen2015 section 4.5).
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -227,3 +227,6 @@ def balance(scene: Scene, facing: tuple[float, float] | None = None) -> Goal:
     Departure: d_y is the character's own standing height (the paper's model: 1.04 m).
     """
     return Goal(*balance_terms(scene, facing))
+
+
+GOALS: Mapping[str, Callable[[Scene, tuple[float, float] | None], Goal]] = {"balance": balance}

@@ -15,7 +15,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from tumble.characters import Character
+from tumble.characters import Character, remake
 from tumble.errors import UserError, check_number, choose, unknown
 from tumble.motors import VelocityMotors
 
@@ -182,6 +182,15 @@ class Scene:
             "props": [asdict(prop) for prop in self.props],
             "physics": asdict(self.physics),
         }
+
+    @classmethod
+    def from_recipe(cls, recipe: Mapping[str, Any]) -> "Scene":
+        """The scene that a recipe tells of; refuses a recipe that this version does not know."""
+        try:
+            props = [Ball(**prop) for prop in recipe["props"]]
+            return cls(remake(recipe["character"]), props, Physics(**recipe["physics"]))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise UserError(f"not a scene of this version of tumble: {error}") from None
 
     @property
     def fingerprint(self) -> str:

@@ -1,12 +1,13 @@
 """The bodies that tumble knows by name, and the type they share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from tumble.characters.character import Character, Joint
 from tumble.characters.humanoid import humanoid
 from tumble.errors import choose
 
-__all__ = ["CHARACTERS", "Character", "Joint", "character", "humanoid"]
+__all__ = ["CHARACTERS", "Character", "Joint", "character", "humanoid", "remake"]
 
 
 def _light() -> Character:
@@ -27,3 +28,8 @@ CHARACTERS: dict[str, tuple[Callable[[], Character], str]] = {
 def character(name: str) -> Character:
     """The character of that name."""
     return choose("character", name, CHARACTERS)[0]()
+
+
+def remake(recipe: Mapping[str, Any]) -> Character:
+    """The character that a recipe tells of."""
+    return humanoid(**recipe)

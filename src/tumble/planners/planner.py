@@ -10,6 +10,7 @@ the next frame; `reset` forgets it.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -53,9 +54,12 @@ class Planner(ABC):
 
     Attributes:
       scene: what is simulated.
+      settings: a frozen dataclass with at least `samples` and `horizon`.
       sims: the simulations, one row a future.
       steps: control steps ahead, K.
     """
+
+    settings: Any
 
     def __init__(self, scene: Scene, samples: int, horizon: float, seed: int, nthread: int = 0) -> None:
         check_number("samples", samples, 2, 100_000)
@@ -63,13 +67,20 @@ class Planner(ABC):
         self.scene = scene
         self.steps = max(1, round(horizon / scene.dt))
         self.sims = Sims(scene, samples, nthread)
-        self._seed = seed
+        self._seed, self._nthread = seed, nthread
         self.reset()
 
     def reset(self) -> None:
         """Forget all earlier frames and begin the random numbers anew."""
         self.rng = np.random.default_rng(self._seed)
         self._forget()
+
+    def configured(self, settings: Any) -> "Planner":
+        """The planner with other settings: itself, or a new one where sizes change."""
+        if (settings.samples, settings.horizon) != (self.settings.samples, self.settings.horizon):
+            return type(self)(self.scene, settings, self._seed, self._nthread)  # type: ignore[arg-type, call-arg]
+        self.settings = settings
+        return self
 
     @abstractmethod
     def _forget(self) -> None:

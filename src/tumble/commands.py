@@ -1,0 +1,123 @@
+"""Commands: what people do to a running session, between frames.
+
+A command is plain data that travels as JSON: from a script, a browser or a recording. Whatever
+comes from outside is checked when it is decoded, and again against the scene when it is applied.
+"""
+
+import math
+from typing import TypeAlias
+
+import msgspec
+import numpy as np
+
+from tumble.errors import UserError, check_number
+from tumble.scene import Ball, Scene
+from tumble.sims import Sims
+
+Vector: TypeAlias = tuple[float, float, float]
+
+
+class _Command(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=str.lower):
+    def check(self, scene: Scene) -> None:
+        """Refuse what this scene cannot do, before anything happens."""
+
+
+class Push(_Command, frozen=True):
+    """A steady force on a body's centre of mass for a while. N in the world's axes, s."""
+
+    body: str
+    force: Vector
+    seconds: float = 0.1
+
+    def check(self, scene: Scene) -> None:
+        scene.body(self.body)
+        _check_vector("force", self.force)
+        check_number("seconds of a push", self.seconds, 0, 60, above=True)
+
+
+class Drag(_Command, frozen=True):
+    """A spring from a point on a body to a target, until `Release`. m; N/m and N s/m per kg of the character."""
+
+    body: str
+    target: Vector
+    point: Vector = (0.0, 0.0, 0.0)  # in the body's frame, from its origin
+    stiffness: float = 20.0
+    damping: float = 4.0
+
+    def check(self, scene: Scene) -> None:
+        scene.body(self.body)
+        _check_vector("target", self.target)
+        _check_vector("point", self.point)
+        check_number("stiffness", self.stiffness, 0, 1e4)
+        check_number("damping", self.damping, 0, 1e3)
+
+
+class Release(_Command, frozen=True):
+    """Let go of what is dragged."""
+
+
+class Explode(_Command, frozen=True):
+    """A blast: every bone gets `speed` m/s away from `at`, times the square of 1 m over the distance."""
+
+    at: Vector
+    speed: float = 3.0
+
+    def check(self, scene: Scene) -> None:
+        _check_vector("at", self.at)
+        check_number("speed of an explosion", self.speed, 0, 1000)
+
+
+class Throw(_Command, frozen=True):
+    """Put a ball of the scene at a place with a velocity. m, m/s."""
+
+    position: Vector
+    velocity: Vector
+    ball: str = "ball"
+
+    def check(self, scene: Scene) -> None:
+        balls = [prop.name for prop in scene.props if isinstance(prop, Ball)]
+        if self.ball not in balls:
+            have = f"balls: {', '.join(balls)}" if balls else "it has no balls; build it with props=[Ball()]"
+            raise UserError(f"no ball '{self.ball}' in the scene; {have}")
+        _check_vector("position", self.position)
+        _check_vector("velocity", self.velocity)
+
+    def apply(self, sims: Sims) -> None:
+        """Place the ball in every simulation."""
+        joint = sims.scene.model.joint(self.ball)
+        qpos, qvel = int(joint.qposadr[0]), int(joint.dofadr[0])
+        sims.view("qpos")[:, qpos : qpos + 7] = (*self.position, 1.0, 0.0, 0.0, 0.0)
+        sims.view("qvel")[:, qvel : qvel + 6] = (*self.velocity, 0.0, 0.0, 0.0)
+
+
+class SetGoal(_Command, frozen=True):
+    """Want one of the named goals from the next frame on, with options that goal takes."""
+
+    goal: str
+    facing: tuple[float, float] | None = None
+
+
+class SetParameter(_Command, frozen=True):
+    """Change a setting of the running controller."""
+
+    name: str
+    value: float
+
+    def check(self, scene: Scene) -> None:
+        check_number(f"value of '{self.name}'", self.value, -math.inf if math.isfinite(self.value) else 0)
+
+
+Command: TypeAlias = Push | Drag | Release | Explode | Throw | SetGoal | SetParameter
+
+
+def decode(text: bytes | str) -> Command:
+    """A command from JSON such as '{"type": "push", "body": "torso", "force": [400, 0, 0]}'."""
+    try:
+        return msgspec.json.decode(text, type=Command)
+    except msgspec.MsgspecError as error:
+        raise UserError(f"not a command: {error}") from None
+
+
+def _check_vector(name: str, vector: Vector) -> None:
+    if not np.isfinite(vector).all() or np.abs(vector).max() > 1e6:
+        raise UserError(f"{name} must be three numbers within a million, got {vector}")

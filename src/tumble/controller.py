@@ -1,0 +1,36 @@
+"""Controller: a feedback law for all rows of a Sims at once."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from tumble.errors import UserError
+from tumble.goals import Goal
+from tumble.sims import Sims
+
+
+class Controller(ABC):
+    """Chooses controls for every row.
+
+    Attributes:
+      latest: what it thought last, for listeners to draw: a Plan where it plans, else None.
+    """
+
+    latest: Any = None
+
+    @abstractmethod
+    def start(self, sims: Sims) -> None:
+        """Begin anew with these simulations."""
+
+    @abstractmethod
+    def control(self, sims: Sims) -> np.ndarray:
+        """Controls (nsim, motors.size) for the simulations' present states; changes no state."""
+
+    def set_goal(self, goal: Goal) -> None:
+        """Want something else from the next control on."""
+        raise UserError(f"{type(self).__name__} takes no goal")
+
+    def set_parameter(self, name: str, value: float) -> None:
+        """Change a setting, from the next control on."""
+        raise UserError(f"{type(self).__name__} has no parameter '{name}'")

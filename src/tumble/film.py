@@ -1,0 +1,370 @@
+"""Film: states of a scene drawn without a window, as a strip of pictures for a page.
+
+    from tumble.film import save, strip
+    save(strip(scene, states, times, frames=8), "getup.png")
+
+Drawing needs Pillow and an OpenGL library: EGL, else OSMesa; MUJOCO_GL, when set, decides. Light,
+sky and ground pattern live in a second model made for drawing: the scene itself, its states and
+its fingerprint stay as they are. OpenGL belongs to a thread: use a `Canvas` where it was made.
+"""
+
+import contextlib
+import importlib
+import math
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import mujoco
+import numpy as np
+
+from tumble.errors import UserError, check_number
+from tumble.scene import Scene
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+SKY, HORIZON = (0.66, 0.78, 0.90), (0.93, 0.95, 0.97)
+FLOOR, FLOOR_TILES = (0.83, 0.85, 0.87), (0.78, 0.80, 0.83)
+PAPER, INK = (255, 255, 255), (70, 78, 92)
+TILE = 0.5  # side of a ground tile, m
+FINER = 2  # pixels drawn per pixel kept, along each side
+SUNS = 4  # lights that share the sun's brightness; together their shadows have soft edges
+
+
+@dataclass(frozen=True)
+class Camera:
+    """A direction to look from, the same in all pictures, and how tight a picture is framed.
+
+    Attributes:
+      azimuth: where the camera looks to, degrees from the x axis towards the y axis.
+      elevation: degrees above the horizon it looks to; negative looks down.
+      fovy: vertical field of view, degrees; small is like a telephoto lens.
+      margin: free space around the character, as a share of the picture.
+    """
+
+    azimuth: float = 145.0
+    elevation: float = -14.0
+    fovy: float = 24.0
+    margin: float = 0.06
+
+    def __post_init__(self) -> None:
+        check_number("azimuth of a camera", self.azimuth, -360, 360)
+        check_number("elevation of a camera", self.elevation, -89, 89)
+        check_number("fovy of a camera", self.fovy, 1, 120)
+        check_number("margin of a camera", self.margin, 0, 0.45)
+
+    @property
+    def axes(self) -> np.ndarray:
+        """Unit vectors to the right, up and forwards, as rows, (3, 3)."""
+        a, e = math.radians(self.azimuth), math.radians(self.elevation)
+        right = np.array([math.sin(a), -math.cos(a), 0.0])
+        forward = np.array([math.cos(e) * math.cos(a), math.cos(e) * math.sin(a), math.sin(e)])
+        return np.stack([right, np.cross(right, forward), forward])
+
+    def frame(self, bodies: Sequence[np.ndarray], aspect: float) -> list[mujoco.MjvCamera]:
+        """One camera for each body that follows it over the ground, all as near as the worst fits.
+
+        Args:
+          bodies: points that must be seen, (n, 3) each, m.
+          aspect: width of a picture over its height.
+        """
+        height = max(points[:, 2].max() for points in bodies) / 2
+        centres = [np.array([*_middle(points[:, :2] @ self._ground) @ self._ground.T, height]) for points in bodies]
+        distance = max(self._distance(p - c, aspect) for p, c in zip(bodies, centres, strict=True))
+        return [self._at(centre, distance) for centre in centres]
+
+    @property
+    def _ground(self) -> np.ndarray:
+        """Columns: to the right and away from the camera along the ground, (2, 2)."""
+        a = math.radians(self.azimuth)
+        return np.array([[math.sin(a), math.cos(a)], [-math.cos(a), math.sin(a)]])
+
+    def _distance(self, points: np.ndarray, aspect: float) -> float:
+        """The nearest distance to the origin from which all points are in the picture, m."""
+        right, up, forward = self.axes @ points.T
+        slope = math.tan(math.radians(self.fovy) / 2) * (1 - self.margin)
+        near = np.maximum(np.abs(right) / (slope * aspect), np.abs(up) / slope) - forward
+        return float(max(near.max(), 0.1))
+
+    def _at(self, centre: np.ndarray, distance: float) -> mujoco.MjvCamera:
+        camera = mujoco.MjvCamera()
+        camera.type = mujoco.mjtCamera.mjCAMERA_FREE.value
+        camera.lookat[:] = centre
+        camera.azimuth, camera.elevation, camera.distance = self.azimuth, self.elevation, distance
+        return camera
+
+
+def _middle(points: np.ndarray) -> np.ndarray:
+    return (points.min(0) + points.max(0)) / 2
+
+
+def outline(scene: Scene, data: mujoco.MjData) -> np.ndarray:
+    """Corners of the boxes around the character's geoms, in the world, (8 ngeom, 3), m."""
+    model = scene.model
+    mine = model.body_rootid[model.geom_bodyid] == scene.body(scene.character.root)
+    signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    boxes = model.geom_aabb[mine]
+    local = boxes[:, None, :3] + signs * boxes[:, None, 3:]
+    turned = np.einsum("gij,gkj->gki", data.geom_xmat[mine].reshape(-1, 3, 3), local)
+    return np.asarray((turned + data.geom_xpos[mine, None]).reshape(-1, 3))
+
+
+def drawing_model(scene: Scene, width: int, height: int, fovy: float = 24.0) -> mujoco.MjModel:
+    """The scene's model with sky, light and a ground to look at; states of the scene fit it.
+
+    Args:
+      scene: is left as it is.
+      width, height: of a picture, pixels.
+      fovy: vertical field of view, degrees.
+    """
+    spec = scene.spec.copy()
+    size = 1.1 * float(np.ptp(outline(scene, scene.show(scene.state())), axis=0).max())
+    spec.stat.extent = size  # a ball parked far away would coarsen the shadows
+    visual = spec.visual
+    visual.global_.offwidth, visual.global_.offheight, visual.global_.fovy = width, height, fovy
+    visual.quality.shadowsize, visual.quality.offsamples = 1024, 0  # what software drawing can afford
+    visual.map.shadowclip, visual.map.znear, visual.map.zfar = 1.0, 0.05, 40.0
+    visual.map.fogstart, visual.map.fogend = 3.5, 12.0
+    visual.rgba.fog = visual.rgba.haze = [*HORIZON, 1]
+    _add_lights(spec, scene.character.root, size)
+    _add_surfaces(spec)
+    return spec.compile()
+
+
+def _add_lights(spec: mujoco.MjSpec, root: str, size: float) -> None:
+    """A sun with soft shadows that travels with the character, and light from the sky."""
+    for light in spec.lights:
+        light.active = False
+    head = spec.visual.headlight
+    head.ambient, head.diffuse, head.specular = [0.42, 0.43, 0.46], [0.20, 0.20, 0.20], [0, 0, 0]
+    for i in range(SUNS):
+        turn = 2 * math.pi * (i + 0.5) / SUNS
+        towards = np.array([-0.45 + 0.06 * math.cos(turn), 0.35 + 0.06 * math.sin(turn), -1.0])
+        spec.body(root).add_light(
+            type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL,
+            mode=mujoco.mjtCamLight.mjCAMLIGHT_TRACK,
+            pos=-2 * size * towards,
+            dir=towards,
+            diffuse=np.array([0.50, 0.48, 0.44]) / SUNS,
+            specular=np.array([0.2, 0.2, 0.2]) / SUNS,
+            ambient=[0, 0, 0],
+            castshadow=True,
+        )
+
+
+def _add_surfaces(spec: mujoco.MjSpec) -> None:
+    """Sky, tiles on the ground, and a matte finish for geoms without a material."""
+    textures, builtins = mujoco.mjtTexture, mujoco.mjtBuiltin
+    sky = dict(type=textures.mjTEXTURE_SKYBOX, builtin=builtins.mjBUILTIN_GRADIENT)
+    spec.add_texture(name="film_sky", rgb1=SKY, rgb2=HORIZON, width=256, height=256 * 6, **sky)
+    tiles = dict(type=textures.mjTEXTURE_2D, builtin=builtins.mjBUILTIN_CHECKER)
+    spec.add_texture(name="film_tiles", rgb1=FLOOR, rgb2=FLOOR_TILES, width=256, height=256, **tiles)
+    ground = spec.add_material(name="film_ground", texuniform=True, texrepeat=[0.5 / TILE, 0.5 / TILE])
+    ground.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = "film_tiles"
+    ground.specular, ground.reflectance = 0.0, 0.0
+    spec.add_material(name="film_matte", specular=0.3, shininess=0.3)
+    for geom in spec.geoms:
+        if geom.type == mujoco.mjtGeom.mjGEOM_PLANE:
+            geom.material = "film_ground"
+        elif not geom.material:
+            geom.material = "film_matte"
+
+
+class Canvas:
+    """Draws states of one scene in pictures of one size; to be used in a `with` statement.
+
+    Args:
+      scene: what is drawn; never changed.
+      width, height: of a picture, pixels.
+      fovy: vertical field of view, degrees.
+    """
+
+    def __init__(self, scene: Scene, width: int, height: int, fovy: float = 24.0) -> None:
+        self._show = scene.show
+        self.model = drawing_model(scene, width, height, fovy)
+        self._data = mujoco.MjData(self.model)
+        self._scene = mujoco.MjvScene(self.model, maxgeom=10000)
+        self._scene.flags[mujoco.mjtRndFlag.mjRND_FOG] = True
+        self._scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = False
+        self._rect = mujoco.MjrRect(0, 0, width, height)
+        self._gl, self._context = _open(self.model)
+
+    def draw(self, state: np.ndarray, camera: mujoco.MjvCamera) -> np.ndarray:
+        """A picture of a state of the scene, RGB bytes, (height, width, 3), a copy."""
+        mujoco.mj_setState(self.model, self._data, state, mujoco.mjtState.mjSTATE_INTEGRATION)
+        mujoco.mj_forward(self.model, self._data)
+        every = mujoco.mjtCatBit.mjCAT_ALL.value
+        mujoco.mjv_updateScene(self.model, self._data, mujoco.MjvOption(), None, camera, every, self._scene)
+        self._gl.make_current()
+        mujoco.mjr_render(self._rect, self._scene, self._context)
+        pixels = np.empty((self._rect.height, self._rect.width, 3), np.uint8)
+        mujoco.mjr_readPixels(pixels, None, self._rect, self._context)
+        return np.flipud(pixels).copy()
+
+    def close(self) -> None:
+        """Give the OpenGL context back; a second call does nothing."""
+        if self._gl is not None:
+            self._gl.make_current()
+            self._context.free()
+            self._gl.free()
+            self._gl = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _open(model: mujoco.MjModel) -> tuple[Any, mujoco.MjrContext]:
+    """An OpenGL context, made current, and MuJoCo's part of it, from the first backend that works."""
+    chosen = os.environ.get("MUJOCO_GL", "").strip().lower()
+    automatic = sys.platform == "linux" and chosen in ("", "1", "on", "true", "enable", "enabled")
+    failures = []
+    for backend in ("egl", "osmesa") if automatic else (chosen,):
+        try:
+            with _trying(backend):
+                return _open_backend(backend, model)
+        # a missing library shows as ImportError, OSError, AttributeError or FatalError, by the way it is missed
+        except Exception as error:
+            failures.append(f"{backend or 'default'}: {str(error).splitlines()[0]}")
+    asked = "" if automatic or not chosen else f"MUJOCO_GL is '{chosen}': unset it, or "
+    raise UserError(
+        f"no OpenGL to draw with ({'; '.join(failures)}); {asked}"
+        "install the Debian packages libegl1 libgl1, or libosmesa6"
+    )
+
+
+def _open_backend(backend: str, model: mujoco.MjModel) -> tuple[Any, mujoco.MjrContext]:
+    own = backend not in ("egl", "osmesa")  # MuJoCo chose at its import
+    maker: Any = importlib.import_module("mujoco.gl_context" if own else f"mujoco.{backend}")
+    screen = model.vis.global_
+    gl = maker.GLContext(screen.offwidth, screen.offheight)
+    try:
+        gl.make_current()
+        context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100.value)
+    except Exception:
+        gl.free()
+        raise
+    mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, context)
+    return gl, context
+
+
+@contextlib.contextmanager
+def _trying(backend: str) -> Iterator[None]:
+    """Set what MuJoCo's C code reads to find OpenGL. Leaves the environment as it was, and after a
+    failure PyOpenGL too: it binds to one platform when imported, and the next try needs another."""
+    environment = {key: os.environ.get(key) for key in ("MUJOCO_GL", "PYOPENGL_PLATFORM")}
+    modules = set(sys.modules)
+    os.environ["MUJOCO_GL"] = backend
+    try:
+        yield
+    except Exception:
+        for name in set(sys.modules) - modules:
+            if name.split(".")[0] == "OpenGL" or name.startswith(("mujoco.egl", "mujoco.osmesa")):
+                del sys.modules[name]
+        raise
+    finally:
+        for key, value in environment.items():
+            os.environ.pop(key, None)
+            if value is not None:
+                os.environ[key] = value
+
+
+def strip(
+    scene: Scene,
+    states: np.ndarray,
+    times: np.ndarray,
+    frames: int = 8,
+    *,
+    camera: Camera = Camera(),
+    width: int = 240,
+    height: int = 320,
+    columns: int = 0,
+) -> "Image.Image":
+    """Evenly spaced states side by side, each labelled with its time; the first and last are in.
+
+    Args:
+      scene: whose states they are.
+      states: (n, nstate).
+      times: s, (n,).
+      frames: how many, 1 to n; one frame is the first state.
+      camera: where to look from.
+      width, height: of one picture, pixels.
+      columns: pictures in a row of the strip; 0 puts all in one row.
+    """
+    pillow = _pillow()
+    check_number("width of a picture", width, 16, 2000)
+    check_number("height of a picture", height, 16, 2000)
+    check_number("columns", columns, 0)
+    rows, seconds = _pick(scene, np.asarray(states), np.asarray(times), frames)
+    views = camera.frame([outline(scene, scene.show(row)) for row in rows], width / height)
+    with Canvas(scene, FINER * width, FINER * height, camera.fovy) as canvas:
+        drawn = [canvas.draw(row, view) for row, view in zip(rows, views, strict=True)]
+    shrunk = [pillow.fromarray(pixels).resize((width, height), pillow.Resampling.LANCZOS) for pixels in drawn]
+    places = 1 if frames == 1 or np.diff(seconds).min() > 0.095 else 2
+    return _compose(shrunk, [f"{time:.{places}f} s" for time in seconds], columns or frames)
+
+
+def _pick(scene: Scene, states: np.ndarray, times: np.ndarray, frames: int) -> tuple[np.ndarray, np.ndarray]:
+    """The chosen states and their times, or the error that says what is wrong with them."""
+    if states.ndim != 2 or states.shape[1] != scene.state().size:
+        raise UserError(
+            f"states of this scene are rows of {scene.state().size} numbers, got shape {states.shape}; "
+            "were they recorded in another scene?"
+        )
+    if times.shape != states.shape[:1]:
+        raise UserError(f"need one time for each of the {len(states)} states, got shape {times.shape}")
+    if not 1 <= frames <= len(states):
+        raise UserError(f"frames must be 1 to the number of states, {len(states)}, got {frames}")
+    chosen = np.linspace(0, len(states) - 1, frames).round().astype(int)
+    for i in chosen:
+        if not np.isfinite(states[i]).all() or not math.isfinite(times[i]):
+            raise UserError(f"state {i} of {len(states)} has numbers that are not finite; draw the states before it")
+    return states[chosen], times[chosen]
+
+
+def _compose(pictures: Sequence["Image.Image"], labels: Sequence[str], columns: int) -> "Image.Image":
+    """Pictures in rows with thin gaps, a label in the corner of each."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    width, height = pictures[0].size
+    gap, size = max(2, width // 80), max(10, height // 18)
+    columns = min(columns, len(pictures))
+    rows = -(-len(pictures) // columns)
+    sheet = Image.new("RGB", (columns * (width + gap) - gap, rows * (height + gap) - gap), PAPER)
+    pen, font = ImageDraw.Draw(sheet), ImageFont.load_default(size)
+    for i, (picture, label) in enumerate(zip(pictures, labels, strict=True)):
+        x, y = i % columns * (width + gap), i // columns * (height + gap)
+        sheet.paste(picture, (x, y))
+        pen.text((x + size // 2, y + size // 3), label, INK, font)
+    return sheet
+
+
+def _pillow() -> Any:
+    try:
+        from PIL import Image
+    except ImportError:
+        raise UserError('drawing needs Pillow: pip install "tumble[video]"') from None
+    return Image
+
+
+def save(image: "Image.Image", path: str | os.PathLike[str]) -> None:
+    """Write a picture as a file that is whole or not there, in the format its suffix names."""
+    path = Path(path)
+    temporary = None
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.stem, suffix=path.suffix, delete=False) as file:
+            temporary = Path(file.name)
+            image.save(file)
+        temporary.replace(path)
+    except (OSError, ValueError) as error:
+        raise UserError(f"cannot write {path}: {error}") from None
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)

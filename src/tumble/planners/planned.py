@@ -1,0 +1,60 @@
+"""A planner with a goal is a Controller: plan every frame, do the first step of the plan."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from tumble.controller import Controller
+from tumble.errors import UserError, unknown
+from tumble.goals import Goal
+from tumble.planners.planner import Plan, Planner
+from tumble.sims import Sims
+
+
+class Planned(Controller):
+    """Plans for a goal every frame and acts on the first control of the plan."""
+
+    latest: Plan | None
+
+    def __init__(self, planner: Planner, goal: Goal) -> None:
+        self.planner, self.goal = planner, goal
+        self.latest = None
+
+    def start(self, sims: Sims) -> None:
+        if sims.nsim != 1:
+            raise UserError(f"a planner controls one simulation, got {sims.nsim}")
+        self.planner.reset()
+        self.latest = None
+
+    def control(self, sims: Sims) -> np.ndarray:
+        self.latest = self.planner.plan(sims.state[0].copy(), self.goal)
+        return self.latest.controls[:1]
+
+    def set_goal(self, goal: Goal) -> None:
+        self.goal = goal
+
+    def set_parameter(self, name: str, value: float) -> None:
+        """Change a setting by its name ('mutation', 'calm.speed'); samples and horizon start anew."""
+        self.planner = self.planner.configured(replaced(self.planner.settings, name, value))
+
+
+def replaced(settings: Any, name: str, value: float) -> Any:
+    """A copy of a settings dataclass with one field, named 'field' or 'field.field', changed."""
+    head, _, rest = name.partition(".")
+    fields = {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
+    if head not in fields or (rest != "") != dataclasses.is_dataclass(fields[head]):
+        raise unknown("setting", name, names_of(settings))
+    old = fields[head]
+    new = replaced(old, rest, value) if rest else type(old)(value)
+    return dataclasses.replace(settings, **{head: new})
+
+
+def names_of(settings: Any) -> list[str]:
+    """The names of all settings, nested ones with dots."""
+    names: list[str] = []
+    for field in dataclasses.fields(settings):
+        value = getattr(settings, field.name)
+        nested = names_of(value) if dataclasses.is_dataclass(value) else []
+        names += [f"{field.name}.{name}" for name in nested] or [field.name]
+    return names

@@ -1,0 +1,211 @@
+"""Recordings: everything needed to replay a session bit for bit, in one npz file.
+
+    recorder = Recorder(session, scenario="push", controller="cpbp", seed=3)
+    ...                                  # steps
+    recorder.recording.save("push.npz")
+    recording = Recording.load("push.npz")
+    recording.first_difference()         # None: the physics gives the same bits again
+
+A file holds the states, the controls and a JSON header (versions, seed, the scene's recipe, all
+commands). Nothing in it is executed when it is loaded, and every size is checked first.
+"""
+
+import contextlib
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from tumble.commands import Command
+from tumble.controller import Controller
+from tumble.errors import UserError
+from tumble.scene import Scene
+from tumble.session import Frame, Session
+from tumble.sims import Sims
+
+FORMAT = "tumble recording 1"
+MEMBERS = {"header.npy", "states.npy", "controls.npy"}
+LARGEST = 2 << 30  # bytes of arrays that a file may unpack to
+
+
+class Timed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A command and the frame before which it was applied."""
+
+    frame: int
+    command: Command
+
+
+class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a recording says of itself."""
+
+    format: str
+    scenario: str
+    controller: str
+    seed: int
+    settings: dict[str, Any]
+    versions: dict[str, str]
+    scene: dict[str, Any]
+    fingerprint: str
+    commands: list[Timed]
+
+
+class Recording:
+    """States and controls of a session, and where they came from.
+
+    Attributes:
+      header: see `Header`.
+      states: (frames + 1, nstate), the first before any step.
+      controls: (frames, motors.size).
+    """
+
+    def __init__(self, header: Header, states: np.ndarray, controls: np.ndarray) -> None:
+        self.header, self.states, self.controls = header, states, controls
+
+    def scene(self) -> Scene:
+        """The scene, built again; refuses a scene whose physics is not the recorded one's."""
+        scene = Scene.from_recipe(self.header.scene)
+        if scene.fingerprint != self.header.fingerprint:
+            made = ", ".join(f"{name} {number}" for name, number in self.header.versions.items())
+            raise UserError(f"the recorded scene cannot be rebuilt exactly; the recording was made with {made}")
+        width = scene.state().shape[0]
+        if self.states.shape[1] != width or self.controls.shape[1] != scene.motors.size:
+            raise UserError(
+                f"states and controls of this scene have {width} and {scene.motors.size} numbers,"
+                f" the recording's {self.states.shape[1]} and {self.controls.shape[1]}"
+            )
+        return scene
+
+    def first_difference(self) -> int | None:
+        """Step the physics again; the first frame whose state differs in any bit, or None."""
+        session = Session(self.scene(), _Replay(self.controls), self.states[0])
+        due = {timed.frame: [] for timed in self.header.commands}
+        for timed in self.header.commands:
+            due[timed.frame].append(timed.command)
+        for index in range(len(self.controls)):
+            for command in due.get(index, ()):
+                session.send(command)
+            state = session.step().state
+            if state.tobytes() != self.states[index + 1].tobytes():
+                return index
+        return None
+
+    def save(self, path: str | Path) -> None:
+        """Write the file beside its place, then rename it: a crash leaves the old file or the new."""
+        header = np.frombuffer(msgspec.json.encode(self.header), np.uint8)
+
+        def write(file: Any) -> None:
+            np.savez_compressed(file, header=header, states=self.states, controls=self.controls)
+
+        replace_file(Path(path), write)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Recording":
+        """Read a file; a sentence says why it is not a recording where it is none."""
+        if not Path(path).is_file():
+            raise UserError(f"no file {path}")
+        try:
+            header, states, controls = _read(Path(path))
+        except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, msgspec.MsgspecError) as error:
+            raise UserError(f"{path} is not a whole tumble recording: {error}") from None
+        return cls(header, states, controls)
+
+
+def _read(path: Path) -> tuple[Header, np.ndarray, np.ndarray]:
+    with zipfile.ZipFile(path) as archive:
+        members = {info.filename: info.file_size for info in archive.infolist()}
+    if set(members) != MEMBERS:
+        raise ValueError(f"it holds {', '.join(sorted(members)) or 'nothing'}")
+    if sum(members.values()) > LARGEST:
+        raise ValueError(f"it would unpack to {sum(members.values()) >> 20} MiB")
+    with np.load(path, allow_pickle=False) as file:
+        raw, states, controls = file["header"], file["states"], file["controls"]
+    header = msgspec.json.decode(raw.tobytes(), type=Header)
+    if header.format != FORMAT:
+        raise ValueError(f"its format is '{header.format}', this version reads '{FORMAT}'")
+    for name, array in (("states", states), ("controls", controls)):
+        if array.dtype != np.float64 or array.ndim != 2 or not np.isfinite(array).all():
+            raise ValueError(f"its {name} are no table of finite numbers")
+    if len(states) != len(controls) + 1:
+        raise ValueError(f"it has {len(states)} states for {len(controls)} controls")
+    if any(not 0 <= timed.frame < len(controls) for timed in header.commands):
+        raise ValueError("a command lies outside its frames")
+    return header, states, controls
+
+
+class Recorder:
+    """A listener that keeps all frames of a session from now on."""
+
+    def __init__(
+        self, session: Session, scenario: str, controller: str, seed: int, settings: Mapping[str, Any] | None = None
+    ) -> None:
+        self._scene = session.scene
+        self._states, self._controls = [session.world.state[0].copy()], list[np.ndarray]()
+        self._commands: list[Timed] = []
+        self._about = dict(scenario=scenario, controller=controller, seed=seed, settings=dict(settings or {}))
+        session.listeners.append(self._hear)
+
+    def _hear(self, session: Session, frame: Frame) -> None:
+        self._commands += [Timed(len(self._controls), command) for command in frame.commands]
+        self._states.append(frame.state)
+        self._controls.append(frame.control)
+
+    @property
+    def recording(self) -> Recording:
+        """What was recorded so far."""
+        header = Header(
+            format=FORMAT,
+            versions={name: version(name) for name in ("tumble", "mujoco", "numpy", "numba")},
+            scene=json.loads(json.dumps(self._scene.recipe)),
+            fingerprint=self._scene.fingerprint,
+            commands=list(self._commands),
+            **self._about,  # type: ignore[arg-type]
+        )
+        width = self._scene.motors.size
+        return Recording(header, np.array(self._states), np.array(self._controls).reshape(-1, width))
+
+
+class _Replay(Controller):
+    """Does again what was done; goals and settings have done their work in the recorded controls."""
+
+    def __init__(self, controls: np.ndarray) -> None:
+        self._controls, self._next = controls, 0
+
+    def start(self, sims: Sims) -> None:
+        self._next = 0
+
+    def control(self, sims: Sims) -> np.ndarray:
+        self._next += 1
+        return self._controls[self._next - 1 : self._next]
+
+    def set_goal(self, goal: Any) -> None:
+        pass
+
+    def set_parameter(self, name: str, value: float) -> None:
+        pass
+
+
+def replace_file(path: Path, write: Any) -> None:
+    """Call write(file) on a temporary file in path's folder, flush it to disk, rename it to path."""
+    if not path.parent.is_dir():
+        raise UserError(f"no folder {path.parent} to write {path.name} into")
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise UserError(f"cannot write into {path.parent}: {error.strerror}") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise

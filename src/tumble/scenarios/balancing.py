@@ -1,0 +1,88 @@
+"""Staying up and getting up: hamalainen2015 section 5.1, hamalainen2014 section 5."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tumble.commands import Explode
+from tumble.commands import Push as PushCommand
+from tumble.errors import check_number
+from tumble.scenarios.scenario import Scenario, Trial
+from tumble.scene import Scene
+
+LATER = 5.0  # s after a disturbance, when it is judged
+
+
+@dataclass(frozen=True)
+class Stand(Scenario):
+    """Stand at rest, undisturbed."""
+
+    name: ClassVar[str] = "stand"
+    summary: ClassVar[str] = "stand undisturbed for 10 s"
+
+    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+        return Trial(scene.state("rest"), seconds=10.0)
+
+
+@dataclass(frozen=True)
+class Push(Scenario):
+    """Stand, be pushed on the torso for 0.1 s from a random side at a random time, be up 5 s later."""
+
+    force: float = 400.0
+    """Size of the horizontal force, N."""
+
+    name: ClassVar[str] = "push"
+    summary: ClassVar[str] = "a horizontal push on the torso for 0.1 s (--force N, default 400), judged 5 s later"
+
+    def __post_init__(self) -> None:
+        check_number("force", self.force, 0.0, 1e5)
+
+    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+        angle, when = rng.uniform(0, 2 * np.pi), rng.uniform(1.0, 2.0)
+        force = (self.force * math.cos(angle), self.force * math.sin(angle), 0.0)
+        push = PushCommand(scene.character.trunk, force, seconds=0.1)
+        return Trial(scene.state("rest"), when + push.seconds + LATER, [(when, push)])
+
+
+@dataclass(frozen=True)
+class GetUp(Scenario):
+    """Lie on the back with the arms out; get up."""
+
+    name: ClassVar[str] = "getup"
+    summary: ClassVar[str] = "get up from lying on the back in a T-pose, judged at 5 s"
+
+    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+        return Trial(scene.state("t-pose", lying="supine"), seconds=LATER)
+
+
+@dataclass(frozen=True)
+class GetUpProne(Scenario):
+    """Lie on the face with the arms out; get up."""
+
+    name: ClassVar[str] = "getup-prone"
+    summary: ClassVar[str] = "get up from lying on the face in a T-pose, judged at 5 s"
+
+    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+        return Trial(scene.state("t-pose", lying="prone"), seconds=LATER)
+
+
+@dataclass(frozen=True)
+class Explosion(Scenario):
+    """Stand; an explosion near the feet throws all body parts away from it; be up 5 s later."""
+
+    speed: float = 2.0
+    """Speed that the blast gives a body part at 1 m distance, m/s."""
+
+    name: ClassVar[str] = "explosion"
+    summary: ClassVar[str] = "a blast beside the feet (--speed M/S at 1 m, default 2), judged 5 s later"
+
+    def __post_init__(self) -> None:
+        check_number("speed", self.speed, 0.0, 1000.0)
+
+    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+        angle, when = rng.uniform(0, 2 * np.pi), rng.uniform(1.0, 2.0)
+        place = (0.7 * math.cos(angle), 0.7 * math.sin(angle), 0.0)
+        blast = Explode(place, self.speed)
+        return Trial(scene.state("rest"), when + LATER, [(when, blast)])

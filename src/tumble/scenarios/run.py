@@ -1,0 +1,89 @@
+"""One trial of a scenario under a controller, from seed to verdict."""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tumble.controller import Controller
+from tumble.errors import check_number
+from tumble.planners import Plan
+from tumble.scenarios.scenario import Scenario
+from tumble.scenarios.track import Track
+from tumble.scene import Scene
+from tumble.session import Frame, Session
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a trial went.
+
+    Attributes:
+      success: by the scenario's own test; False where the live world broke or the run was cut short.
+      seconds: simulated.
+      plan_seconds: wall time of every frame's control, first (compiling) frame excluded.
+      sim_steps: simulation steps that the planner spent.
+      broken_rows: simulations that went unstable while planning, and the live world if it did.
+      metrics: by name.
+    """
+
+    success: bool
+    seconds: float
+    plan_seconds: Sequence[float]
+    sim_steps: int
+    broken_rows: int
+    metrics: dict[str, float]
+
+
+class _Count:
+    """A listener that adds up what planning cost."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+        self.sim_steps = self.broken = 0
+
+    def __call__(self, session: Session, frame: Frame) -> None:
+        self.seconds.append(frame.control_seconds)
+        self.broken += frame.broken
+        plan = session.controller.latest
+        if isinstance(plan, Plan):
+            self.sim_steps += plan.sim_steps
+            self.broken += plan.broken
+
+
+def run_trial(
+    scenario: Scenario,
+    scene: Scene,
+    controller: Controller,
+    seed: int,
+    seconds: float | None = None,
+    watch: Callable[[Session], None] = lambda session: None,
+) -> Result:
+    """Run one trial to its end, or until the live world breaks.
+
+    Args:
+      seed: of the trial's start and events; the controller has its own.
+      seconds: instead of the scenario's own duration.
+      watch: called with the session before its first step, to add listeners.
+    """
+    trial = scenario.trial(scene, np.random.default_rng(seed))
+    duration = trial.seconds if seconds is None else seconds
+    check_number("seconds", duration, scene.dt, 86400)
+    session = Session(scene, controller, trial.state)
+    track, count = Track(scene), _Count()
+    session.listeners += [track, count]
+    watch(session)
+    due = deque(sorted(trial.events, key=lambda event: event[0]))
+    while session.index < round(duration / scene.dt) and not track.broken:
+        while due and due[0][0] <= session.time + 1e-9:
+            session.send(due.popleft()[1])
+        session.step()
+    return Result(
+        success=scenario.success(track),
+        seconds=session.time,
+        plan_seconds=count.seconds[1:],
+        sim_steps=count.sim_steps,
+        broken_rows=count.broken,
+        metrics=track.metrics(),
+    )

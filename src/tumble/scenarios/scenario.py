@@ -1,0 +1,58 @@
+"""Scenario: a scene, a goal, events, and a test of success. Its fields are its options.
+
+    scenario = Push(force=600)
+    trial = scenario.trial(scene, rng)   # start, duration and events of one seed
+
+A scenario says nothing of who controls; `run_trial` brings the two together.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tumble.characters import Character
+from tumble.commands import Command
+from tumble.goals import Goal, balance
+from tumble.scene import Scene
+from tumble.scenarios.track import Track
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One go at a scenario.
+
+    Attributes:
+      state: where it starts.
+      seconds: how long it takes; judged at the end.
+      events: (seconds, command), in order of time.
+    """
+
+    state: np.ndarray
+    seconds: float
+    events: Sequence[tuple[float, Command]] = ()
+
+
+class Scenario(ABC):
+    """What happens to a character, what it wants, and when it has done well."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+
+    def scene(self, character: Character) -> Scene:
+        """The world it happens in."""
+        return Scene(character)
+
+    def goal(self, scene: Scene) -> Goal:
+        """What the character wants."""
+        return balance(scene)
+
+    @abstractmethod
+    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+        """Start, duration and events, drawn with rng."""
+
+    def success(self, track: Track) -> bool:
+        """Whether the trial ended well."""
+        return track.balanced()

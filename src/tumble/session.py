@@ -1,0 +1,174 @@
+"""Session: the live loop. Take commands, choose a control, act, publish a Frame.
+
+    session = Session(scene, Planned(CPBP(scene), balance(scene)), scene.state("rest"))
+    session.listeners.append(lambda session, frame: print(frame.time))
+    session.send(Push("torso", (400, 0, 0)))
+    while session.time < 5:
+        session.step()
+
+Studio, recorder and benchmark are listeners of this loop. It runs as fast as it can: whoever wants
+real time paces it from outside.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from tumble.commands import Command, Drag, Explode, Push, Release, SetGoal, SetParameter, Throw
+from tumble.controller import Controller
+from tumble.errors import choose
+from tumble.goals import GOALS
+from tumble.scene import Scene
+from tumble.sims import Sims
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What happened in one control step. Arrays are copies.
+
+    Attributes:
+      index: from 0.
+      time: simulated seconds after the step.
+      commands: applied before it.
+      control: (motors.size,) what was done.
+      state: (nstate,) after it.
+      broken: whether the live world went unstable.
+      control_seconds: wall time that choosing the control took.
+    """
+
+    index: int
+    time: float
+    commands: tuple[Command, ...]
+    control: np.ndarray
+    state: np.ndarray
+    broken: bool
+    control_seconds: float
+
+
+Listener = Callable[["Session", Frame], None]
+
+
+@dataclass
+class _Force:
+    """A push that goes on for some frames."""
+
+    body: int
+    force: np.ndarray
+    frames: int
+
+
+class Session:
+    """One live world under one controller.
+
+    Outside forces act on the live world only: a planner sees their effect on the state, and does not
+    foresee how they go on.
+
+    Attributes:
+      world: the live `Sims`, one row.
+      controller: who chooses.
+      listeners: called with (session, frame) after every step.
+    """
+
+    def __init__(self, scene: Scene, controller: Controller, state: np.ndarray) -> None:
+        self.scene, self.controller = scene, controller
+        self.world = Sims(scene, nsim=1, nthread=1)
+        self.world.load(state)
+        self.start = state.copy()
+        self.listeners: list[Listener] = []
+        self.index = 0
+        self._inbox: deque[Command] = deque()
+        self._pushes: list[_Force] = []
+        self._drag: Drag | None = None
+        controller.start(self.world)
+
+    @property
+    def time(self) -> float:
+        """Simulated seconds since the start."""
+        return self.index * self.scene.dt
+
+    def send(self, command: Command) -> None:
+        """Have a command applied before the next step; refuses it now if the scene cannot do it."""
+        command.check(self.scene)
+        if isinstance(command, SetGoal):
+            choose("goal", command.goal, GOALS)
+        self._inbox.append(command)
+
+    def step(self) -> Frame:
+        """One control step: commands, control, act, publish."""
+        commands = tuple(self._inbox.popleft() for _ in range(len(self._inbox)))
+        for command in commands:
+            self._apply(command)
+        began = time.perf_counter()
+        control = self.controller.control(self.world)
+        seconds = time.perf_counter() - began
+        forces = self.world.view("xfrc_applied")
+        forces[0] = self._outside_forces()
+        self.world.act(control)
+        forces[0] = 0
+        self.index += 1
+        frame = Frame(
+            index=self.index - 1,
+            time=self.time,
+            commands=commands,
+            control=control[0].copy(),
+            state=self.world.state[0].copy(),
+            broken=bool(self.world.broken[0]),
+            control_seconds=seconds,
+        )
+        for listener in self.listeners:
+            listener(self, frame)
+        return frame
+
+    def _apply(self, command: Command) -> None:
+        match command:
+            case Push():
+                frames = max(1, round(command.seconds / self.scene.dt))
+                self._pushes.append(_Force(self.scene.body(command.body), np.array(command.force), frames))
+            case Explode():
+                self._pushes += self._blast(command)
+            case Drag():
+                self._drag = command
+            case Release():
+                self._drag = None
+            case Throw():
+                command.apply(self.world)
+            case SetGoal():
+                self.controller.set_goal(GOALS[command.goal](self.scene, command.facing))
+            case SetParameter():
+                self.controller.set_parameter(command.name, command.value)
+
+    def _outside_forces(self) -> np.ndarray:
+        """(nbody, 6): forces and torques at the bodies' centres of mass in this step; counts pushes down."""
+        total = np.zeros((self.scene.model.nbody, 6))
+        for push in self._pushes:
+            total[push.body, :3] += push.force
+            push.frames -= 1
+        self._pushes = [push for push in self._pushes if push.frames > 0]
+        if self._drag is not None:
+            total[self.scene.body(self._drag.body)] += self._spring(self._drag)
+        return total
+
+    def _spring(self, drag: Drag) -> np.ndarray:
+        """Force and torque of a drag, at its body's centre of mass."""
+        body = self.scene.body(drag.body)
+        data = self.scene.show(self.world.state[0])
+        point = data.xpos[body] + data.xmat[body].reshape(3, 3) @ drag.point
+        jacobian = np.zeros((3, self.scene.model.nv))
+        mujoco.mj_jac(self.scene.model, data, jacobian, None, point, body)
+        mass = self.scene.model.body_subtreemass[self.scene.body(self.scene.character.root)]
+        reach = np.subtract(drag.target, point)
+        force = mass * (drag.stiffness * reach - drag.damping * (jacobian @ data.qvel))
+        return np.concatenate([force, np.cross(point - data.xipos[body], force)])
+
+    def _blast(self, blast: Explode) -> list[_Force]:
+        """An impulse on every bone, as a force in one frame."""
+        centres = self.world.view("xipos")[0]
+        bodies = [self.scene.body(bone) for bone in self.scene.bones]
+        away = centres[bodies] - np.array(blast.at)
+        distance = np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 0.3)  # no bone gets more than 11-fold
+        impulse = self.scene.model.body_mass[bodies, None] * blast.speed * away / distance**3
+        return [_Force(body, force, 1) for body, force in zip(bodies, impulse / self.scene.dt, strict=True)]
