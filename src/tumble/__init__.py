@@ -1,0 +1,59 @@
+"""tumble: direct physically simulated characters live.
+
+    from tumble import CPBP, Planned, Scene, Session, balance, humanoid
+
+    scene = Scene(humanoid())
+    session = Session(scene, Planned(CPBP(scene), balance(scene)), scene.state("t-pose", lying="supine"))
+    while session.time < 5:
+        session.step()
+
+Names are loaded when they are first used, so that `import tumble` is quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tumble.characters import CHARACTERS, Character, character, humanoid
+    from tumble.commands import Drag, Explode, Push, Release, SetGoal, SetParameter, Throw
+    from tumble.controller import Controller
+    from tumble.errors import UserError
+    from tumble.goals import Goal, Term, balance
+    from tumble.planners import CPBP, PLANNERS, CPBPSettings, Plan, Planned, Planner
+    from tumble.recording import Recorder, Recording
+    from tumble.scenarios import SCENARIOS, Scenario, run_trial
+    from tumble.scene import Ball, Physics, Scene
+    from tumble.session import Frame, Session
+    from tumble.sims import Sims
+
+_HOMES = {
+    "characters": ("CHARACTERS", "Character", "character", "humanoid"),
+    "commands": ("Drag", "Explode", "Push", "Release", "SetGoal", "SetParameter", "Throw"),
+    "controller": ("Controller",),
+    "errors": ("UserError",),
+    "goals": ("Goal", "Term", "balance"),
+    "planners": ("CPBP", "PLANNERS", "CPBPSettings", "Plan", "Planned", "Planner"),
+    "recording": ("Recorder", "Recording"),
+    "scenarios": ("SCENARIOS", "Scenario", "run_trial"),
+    "scene": ("Ball", "Physics", "Scene"),
+    "session": ("Frame", "Session"),
+    "sims": ("Sims",),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "CHARACTERS", "CPBP", "PLANNERS", "SCENARIOS", "Ball", "CPBPSettings", "Character", "Controller", "Drag",
+    "Explode", "Frame", "Goal", "Physics", "Plan", "Planned", "Planner", "Push", "Recorder", "Recording", "Release",
+    "Scenario", "Scene", "Session", "SetGoal", "SetParameter", "Sims", "Term", "Throw", "UserError", "balance",
+    "character", "humanoid", "run_trial",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'tumble' has no attribute '{name}'")
+    return getattr(import_module(f"tumble.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -13,7 +13,6 @@ import importlib
 import math
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,17 +22,18 @@ import mujoco
 import numpy as np
 
 from tumble.errors import UserError, check_number
+from tumble.recording import replace_file
 from tumble.scene import Scene
 
 if TYPE_CHECKING:
     from PIL import Image
 
 SKY, HORIZON = (0.66, 0.78, 0.90), (0.93, 0.95, 0.97)
-FLOOR, FLOOR_TILES = (0.83, 0.85, 0.87), (0.78, 0.80, 0.83)
+FLOOR, FLOOR_TILES = (0.90, 0.91, 0.92), (0.84, 0.86, 0.89)
 PAPER, INK = (255, 255, 255), (70, 78, 92)
 TILE = 0.5  # side of a ground tile, m
 FINER = 2  # pixels drawn per pixel kept, along each side
-SUNS = 4  # lights that share the sun's brightness; together their shadows have soft edges
+SUNS = 7  # lights that share the sun's brightness; together their shadows have soft edges
 
 
 @dataclass(frozen=True)
@@ -73,10 +73,13 @@ class Camera:
           bodies: points that must be seen, (n, 3) each, m.
           aspect: width of a picture over its height.
         """
-        height = max(points[:, 2].max() for points in bodies) / 2
-        centres = [np.array([*_middle(points[:, :2] @ self._ground) @ self._ground.T, height]) for points in bodies]
-        distance = max(self._distance(p - c, aspect) for p, c in zip(bodies, centres, strict=True))
-        return [self._at(centre, distance) for centre in centres]
+        centres = [np.array([*_middle(body[:, :2] @ self._ground) @ self._ground.T, 0.0]) for body in bodies]
+        points = np.concatenate([body - centre for body, centre in zip(bodies, centres, strict=True)])
+        heights = np.linspace(points[:, 2].min(), points[:, 2].max(), 65)
+        # the height from which they fill the picture best from top to bottom, whatever its width
+        up = np.array([0.0, 0.0, min(heights, key=lambda z: self._distance(points - [0, 0, z], math.inf))])
+        distance = self._distance(points - up, aspect)
+        return [self._at(centre + up, distance) for centre in centres]
 
     @property
     def _ground(self) -> np.ndarray:
@@ -100,13 +103,12 @@ class Camera:
 
 
 def _middle(points: np.ndarray) -> np.ndarray:
-    return (points.min(0) + points.max(0)) / 2
+    return np.asarray((points.min(0) + points.max(0)) / 2)
 
 
-def outline(scene: Scene, data: mujoco.MjData) -> np.ndarray:
-    """Corners of the boxes around the character's geoms, in the world, (8 ngeom, 3), m."""
-    model = scene.model
-    mine = model.body_rootid[model.geom_bodyid] == scene.body(scene.character.root)
+def outline(model: mujoco.MjModel, data: mujoco.MjData, root: str) -> np.ndarray:
+    """Corners of the boxes around the geoms of a body and its descendants, (8 ngeom, 3), m."""
+    mine = model.body_rootid[model.geom_bodyid] == model.body(root).id
     signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
     boxes = model.geom_aabb[mine]
     local = boxes[:, None, :3] + signs * boxes[:, None, 3:]
@@ -114,7 +116,7 @@ def outline(scene: Scene, data: mujoco.MjData) -> np.ndarray:
     return np.asarray((turned + data.geom_xpos[mine, None]).reshape(-1, 3))
 
 
-def drawing_model(scene: Scene, width: int, height: int, fovy: float = 24.0) -> mujoco.MjModel:
+def drawing_model(scene: Scene, width: int, height: int, fovy: float = Camera.fovy) -> mujoco.MjModel:
     """The scene's model with sky, light and a ground to look at; states of the scene fit it.
 
     Args:
@@ -123,14 +125,16 @@ def drawing_model(scene: Scene, width: int, height: int, fovy: float = 24.0) -> 
       fovy: vertical field of view, degrees.
     """
     spec = scene.spec.copy()
-    size = 1.1 * float(np.ptp(outline(scene, scene.show(scene.state())), axis=0).max())
+    corners = outline(scene.model, scene.show(scene.state()), scene.character.root)
+    size = 1.1 * float(np.ptp(corners, axis=0).max())
     spec.stat.extent = size  # a ball parked far away would coarsen the shadows
     visual = spec.visual
     visual.global_.offwidth, visual.global_.offheight, visual.global_.fovy = width, height, fovy
     visual.quality.shadowsize, visual.quality.offsamples = 1024, 0  # what software drawing can afford
-    visual.map.shadowclip, visual.map.znear, visual.map.zfar = 1.0, 0.05, 40.0
+    visual.quality.numslices, visual.quality.numstacks = 36, 24
+    visual.map.shadowclip, visual.map.znear, visual.map.zfar = 1.0, 0.05, 12.0
     visual.map.fogstart, visual.map.fogend = 3.5, 12.0
-    visual.rgba.fog = visual.rgba.haze = [*HORIZON, 1]
+    visual.rgba.fog[:] = visual.rgba.haze[:] = [*HORIZON, 1]
     _add_lights(spec, scene.character.root, size)
     _add_surfaces(spec)
     return spec.compile()
@@ -141,29 +145,26 @@ def _add_lights(spec: mujoco.MjSpec, root: str, size: float) -> None:
     for light in spec.lights:
         light.active = False
     head = spec.visual.headlight
-    head.ambient, head.diffuse, head.specular = [0.42, 0.43, 0.46], [0.20, 0.20, 0.20], [0, 0, 0]
+    head.ambient[:], head.diffuse[:], head.specular[:] = (0.36, 0.37, 0.40), 0.24, 0
     for i in range(SUNS):
-        turn = 2 * math.pi * (i + 0.5) / SUNS
-        towards = np.array([-0.45 + 0.06 * math.cos(turn), 0.35 + 0.06 * math.sin(turn), -1.0])
-        spec.body(root).add_light(
-            type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL,
-            mode=mujoco.mjtCamLight.mjCAMLIGHT_TRACK,
-            pos=-2 * size * towards,
-            dir=towards,
-            diffuse=np.array([0.50, 0.48, 0.44]) / SUNS,
-            specular=np.array([0.2, 0.2, 0.2]) / SUNS,
-            ambient=[0, 0, 0],
-            castshadow=True,
-        )
+        turn, out = i * math.pi * (3 - 5**0.5), 0.06 * math.sqrt((i + 0.5) / SUNS)  # a sunflower's seeds
+        # leaning along x alone: MuJoCo biases shadow depth for slopes along one side of its map, and
+        # ground that slopes along both is speckled
+        towards = np.array([-0.55 + out * math.cos(turn), out * math.sin(turn), -1.0])
+        light = spec.body(root).add_light(type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, castshadow=True)
+        light.mode = mujoco.mjtCamLight.mjCAMLIGHT_TRACK
+        light.pos[:], light.dir[:] = -2 * size * towards, towards
+        light.diffuse[:], light.specular[:], light.ambient[:] = np.array([0.58, 0.56, 0.52]) / SUNS, 0.2 / SUNS, 0
 
 
 def _add_surfaces(spec: mujoco.MjSpec) -> None:
     """Sky, tiles on the ground, and a matte finish for geoms without a material."""
     textures, builtins = mujoco.mjtTexture, mujoco.mjtBuiltin
-    sky = dict(type=textures.mjTEXTURE_SKYBOX, builtin=builtins.mjBUILTIN_GRADIENT)
-    spec.add_texture(name="film_sky", rgb1=SKY, rgb2=HORIZON, width=256, height=256 * 6, **sky)
-    tiles = dict(type=textures.mjTEXTURE_2D, builtin=builtins.mjBUILTIN_CHECKER)
-    spec.add_texture(name="film_tiles", rgb1=FLOOR, rgb2=FLOOR_TILES, width=256, height=256, **tiles)
+    sky, tiles = spec.add_texture(name="film_sky"), spec.add_texture(name="film_tiles")
+    sky.type, sky.builtin = textures.mjTEXTURE_SKYBOX, builtins.mjBUILTIN_GRADIENT
+    sky.rgb1[:], sky.rgb2[:], sky.width, sky.height = SKY, HORIZON, 256, 6 * 256
+    tiles.type, tiles.builtin = textures.mjTEXTURE_2D, builtins.mjBUILTIN_CHECKER
+    tiles.rgb1[:], tiles.rgb2[:], tiles.width, tiles.height = FLOOR, FLOOR_TILES, 256, 256
     ground = spec.add_material(name="film_ground", texuniform=True, texrepeat=[0.5 / TILE, 0.5 / TILE])
     ground.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = "film_tiles"
     ground.specular, ground.reflectance = 0.0, 0.0
@@ -184,9 +185,9 @@ class Canvas:
       fovy: vertical field of view, degrees.
     """
 
-    def __init__(self, scene: Scene, width: int, height: int, fovy: float = 24.0) -> None:
-        self._show = scene.show
+    def __init__(self, scene: Scene, width: int, height: int, fovy: float = Camera.fovy) -> None:
         self.model = drawing_model(scene, width, height, fovy)
+        self._root = scene.character.root
         self._data = mujoco.MjData(self.model)
         self._scene = mujoco.MjvScene(self.model, maxgeom=10000)
         self._scene.flags[mujoco.mjtRndFlag.mjRND_FOG] = True
@@ -194,10 +195,14 @@ class Canvas:
         self._rect = mujoco.MjrRect(0, 0, width, height)
         self._gl, self._context = _open(self.model)
 
+    def outline(self, state: np.ndarray) -> np.ndarray:
+        """Points around the character in a state, (n, 3), m; what `Camera.frame` takes."""
+        self._pose(state)
+        return outline(self.model, self._data, self._root)
+
     def draw(self, state: np.ndarray, camera: mujoco.MjvCamera) -> np.ndarray:
         """A picture of a state of the scene, RGB bytes, (height, width, 3), a copy."""
-        mujoco.mj_setState(self.model, self._data, state, mujoco.mjtState.mjSTATE_INTEGRATION)
-        mujoco.mj_forward(self.model, self._data)
+        self._pose(state)
         every = mujoco.mjtCatBit.mjCAT_ALL.value
         mujoco.mjv_updateScene(self.model, self._data, mujoco.MjvOption(), None, camera, every, self._scene)
         self._gl.make_current()
@@ -205,6 +210,12 @@ class Canvas:
         pixels = np.empty((self._rect.height, self._rect.width, 3), np.uint8)
         mujoco.mjr_readPixels(pixels, None, self._rect, self._context)
         return np.flipud(pixels).copy()
+
+    def _pose(self, state: np.ndarray) -> None:
+        mujoco.mj_setState(self.model, self._data, state, mujoco.mjtState.mjSTATE_INTEGRATION)
+        mujoco.mj_kinematics(self.model, self._data)
+        mujoco.mj_comPos(self.model, self._data)
+        mujoco.mj_camlight(self.model, self._data)
 
     def close(self) -> None:
         """Give the OpenGL context back; a second call does nothing."""
@@ -279,12 +290,12 @@ def _trying(backend: str) -> Iterator[None]:
 def strip(
     scene: Scene,
     states: np.ndarray,
-    times: np.ndarray,
+    times: np.ndarray | Sequence[float],
     frames: int = 8,
     *,
     camera: Camera = Camera(),
     width: int = 240,
-    height: int = 320,
+    height: int = 288,
     columns: int = 0,
 ) -> "Image.Image":
     """Evenly spaced states side by side, each labelled with its time; the first and last are in.
@@ -299,33 +310,33 @@ def strip(
       columns: pictures in a row of the strip; 0 puts all in one row.
     """
     pillow = _pillow()
-    check_number("width of a picture", width, 16, 2000)
-    check_number("height of a picture", height, 16, 2000)
-    check_number("columns", columns, 0)
+    for name, value, low in (("width", width, 16), ("height", height, 16), ("columns", columns, 0)):
+        check_number(f"{name} of a strip", value, low, 2000)
     rows, seconds = _pick(scene, np.asarray(states), np.asarray(times), frames)
-    views = camera.frame([outline(scene, scene.show(row)) for row in rows], width / height)
     with Canvas(scene, FINER * width, FINER * height, camera.fovy) as canvas:
+        views = camera.frame([canvas.outline(row) for row in rows], width / height)
         drawn = [canvas.draw(row, view) for row, view in zip(rows, views, strict=True)]
-    shrunk = [pillow.fromarray(pixels).resize((width, height), pillow.Resampling.LANCZOS) for pixels in drawn]
+    fine = [pillow.fromarray(pixels).resize((width, height), pillow.Resampling.LANCZOS) for pixels in drawn]
     places = 1 if frames == 1 or np.diff(seconds).min() > 0.095 else 2
-    return _compose(shrunk, [f"{time:.{places}f} s" for time in seconds], columns or frames)
+    return _compose(fine, [f"{time:.{places}f} s" for time in seconds], columns or frames)
 
 
 def _pick(scene: Scene, states: np.ndarray, times: np.ndarray, frames: int) -> tuple[np.ndarray, np.ndarray]:
     """The chosen states and their times, or the error that says what is wrong with them."""
-    if states.ndim != 2 or states.shape[1] != scene.state().size:
+    width = scene.state().size
+    if states.ndim != 2 or states.shape[1] != width:
         raise UserError(
-            f"states of this scene are rows of {scene.state().size} numbers, got shape {states.shape}; "
+            f"a state of this scene has {width} numbers, got states of shape {states.shape}; "
             "were they recorded in another scene?"
         )
     if times.shape != states.shape[:1]:
-        raise UserError(f"need one time for each of the {len(states)} states, got shape {times.shape}")
-    if not 1 <= frames <= len(states):
-        raise UserError(f"frames must be 1 to the number of states, {len(states)}, got {frames}")
-    chosen = np.linspace(0, len(states) - 1, frames).round().astype(int)
+        raise UserError(f"need one time for each of {len(states)} states, got times of shape {times.shape}")
+    if frames != int(frames) or not 1 <= frames <= len(states):
+        raise UserError(f"frames must be a whole number from 1 to {len(states)}, the number of states, got {frames}")
+    chosen = np.linspace(0, len(states) - 1, int(frames)).round().astype(int)
     for i in chosen:
-        if not np.isfinite(states[i]).all() or not math.isfinite(times[i]):
-            raise UserError(f"state {i} of {len(states)} has numbers that are not finite; draw the states before it")
+        if not (np.isfinite(states[i]).all() and np.isfinite(times[i])):
+            raise UserError(f"state {i} of 0 to {len(states) - 1} is not finite: draw only the states before it")
     return states[chosen], times[chosen]
 
 
@@ -334,9 +345,9 @@ def _compose(pictures: Sequence["Image.Image"], labels: Sequence[str], columns: 
     from PIL import Image, ImageDraw, ImageFont
 
     width, height = pictures[0].size
-    gap, size = max(2, width // 80), max(10, height // 18)
+    gap, size = max(2, width // 80), max(10, min(width, height) // 15)
     columns = min(columns, len(pictures))
-    rows = -(-len(pictures) // columns)
+    rows = math.ceil(len(pictures) / columns)
     sheet = Image.new("RGB", (columns * (width + gap) - gap, rows * (height + gap) - gap), PAPER)
     pen, font = ImageDraw.Draw(sheet), ImageFont.load_default(size)
     for i, (picture, label) in enumerate(zip(pictures, labels, strict=True)):
@@ -355,16 +366,11 @@ def _pillow() -> Any:
 
 
 def save(image: "Image.Image", path: str | os.PathLike[str]) -> None:
-    """Write a picture as a file that is whole or not there, in the format its suffix names."""
+    """Write a picture as a .png file that is whole or not there; an older file stays until then."""
     path = Path(path)
-    temporary = None
+    if path.suffix.lower() != ".png":
+        raise UserError(f"a picture is written as .png, got '{path.name}'")
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.stem, suffix=path.suffix, delete=False) as file:
-            temporary = Path(file.name)
-            image.save(file)
-        temporary.replace(path)
-    except (OSError, ValueError) as error:
-        raise UserError(f"cannot write {path}: {error}") from None
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
+        replace_file(path, lambda file: image.save(file, "PNG"))
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror or error}") from None

@@ -34,6 +34,7 @@ class Sims:
       state: (nsim, nstate) live; a write is the simulations' state at the next `act`.
       broken: (nsim,) live; rows that went unstable since `load`. MuJoCo puts such a row back to
         the default pose in silence, so whoever compares rows must give it an infinite cost.
+      batch: the engine underneath.
     """
 
     def __init__(self, scene: Scene, nsim: int, nthread: int = 0) -> None:
@@ -41,12 +42,12 @@ class Sims:
         check_number("nthread", nthread, 0, 1024)
         _log_nothing()
         self.scene, self.nsim = scene, nsim
-        self._batch = batch.Batch(scene.model, nsim, nthread, persistent=True)
-        self.state = self._batch.state
+        self.batch = batch.Batch(scene.model, nsim, nthread, persistent=True)
+        self.state = self.batch.state
         self.broken = np.zeros(nsim, bool)
-        self._ctrl, self._qvel = self._batch.bind("ctrl"), self._batch.bind("qvel")
-        self._sensors = self._batch.bind("sensordata")
-        self._warning = self._batch.warning
+        self._ctrl, self._qvel = self.batch.bind("ctrl"), self.batch.bind("qvel")
+        self._sensors = self.batch.bind("sensordata")
+        self._warning = self.batch.warning
         self._views: dict[str, np.ndarray] = {}
 
     def load(self, state: np.ndarray) -> None:
@@ -54,7 +55,7 @@ class Sims:
         self.state[:] = state
         self._warning[:] = 0
         self.broken[:] = False
-        self._batch.forward(stage=STAGE)
+        self.batch.forward(stage=STAGE)
 
     def take(self, ancestors: np.ndarray) -> None:
         """Row i becomes a copy of row ancestors[i]: forks the wanted simulations, prunes the rest."""
@@ -63,7 +64,7 @@ class Sims:
 
     def act(self, control: np.ndarray) -> None:
         """Advance all by one control step with controls (nsim, motors.size)."""
-        motors, step = self.scene.motors, self._batch.step
+        motors, step = self.scene.motors, self.batch.step
         for _ in range(self.scene.physics.substeps):
             motors.write(control, self._qvel, self._ctrl)
             step(stage=STAGE)
@@ -82,7 +83,7 @@ class Sims:
         if name in self.scene.channels:
             return self._sensors[:, self.scene.channels[name]]
         if name in batch.DATA_FIELDS:
-            return self._batch.bind(name)
+            return self.batch.bind(name)
         raise unknown("view", name, [*self.scene.channels, "qpos", "qvel", "time"])
 
 

@@ -54,9 +54,10 @@ HIP = {
 KNEE = {"knee": ((0, 1, 0), 0, 155, 250, 1.0)}
 ANKLE = {"ankle": ((0, -1, 0), -50, 35, 120, 0.6)}
 
-SKIN, SHIRT, TROUSERS, SHOES, HAIR = (
-    (0.87, 0.67, 0.53, 1), (0.20, 0.42, 0.66, 1), (0.24, 0.26, 0.32, 1), (0.80, 0.30, 0.22, 1), (0.25, 0.17, 0.12, 1),
-)  # fmt: skip
+SKIN, HAIR, EYES = (0.87, 0.68, 0.55, 1), (0.27, 0.18, 0.13, 1), (0.13, 0.11, 0.11, 1)
+LIPS = (0.72, 0.42, 0.36, 1)
+SHIRT, TROUSERS = (0.16, 0.45, 0.66, 1), (0.25, 0.28, 0.36, 1)
+SHOES = (0.86, 0.36, 0.24, 1)
 
 GROUND_BIT, LEGS_BIT = 1, 2  # collision classes: the world; the other leg
 
@@ -194,18 +195,20 @@ def _skeleton(
     pelvis = make.bone(spec.worldbody, "pelvis", (0, 0, hip_height + 0.05), {})
     pelvis.add_freejoint(name="root")
     make.capsule(pelvis, (0, -0.07, 0), (0, 0.07, 0), 0.105, TROUSERS, SHARES["pelvis"])
-    make.ellipsoid(pelvis, (-0.01, 0, 0.06), (0.105, 0.145, 0.10), SHIRT)
+    for y in (-1, 0, 1):
+        make.capsule(pelvis, (0, 0.045 * y, 0.07), (0, 0.02 * y, 0.15), 0.122, SHIRT)
 
     torso = make.bone(pelvis, "torso", (0, 0, 0.10), SPINE)
     make.capsule(torso, (0, 0, 0.10), (0, 0, 0.285), 0.125, SHIRT, SHARES["torso"] * torso_mass)
-    make.ellipsoid(torso, (0, 0, 0.27), (0.12, 0.19 * shoulders, 0.15), SHIRT)
-    make.capsule(torso, (0, -0.15 * shoulders, 0.345), (0, 0.15 * shoulders, 0.345), 0.06, SHIRT)
+    chest = max(0.02, 0.186 * shoulders - 0.126)
+    for y in (-1, 1):
+        make.capsule(torso, (0, 0.02 * y, 0.05), (0, chest * y, 0.27), 0.1255, SHIRT)
+        make.capsule(torso, (-0.01, 0.03 * y, 0.38), (-0.005, 0.18 * shoulders * y, 0.347), 0.05, SHIRT)
 
     head = make.bone(torso, "head", (0, 0, 0.43), NECK)
     make.capsule(head, (0.015, 0, 0.105), (0.015, 0, 0.145), 0.095, SKIN, SHARES["head"])
-    make.capsule(head, (0, 0, -0.05), (0.005, 0, 0.08), 0.05, SKIN)
-    make.ellipsoid(head, (-0.008, 0, 0.155), (0.10, 0.099, 0.092), HAIR)
-    make.ellipsoid(head, (0.11, 0, 0.105), (0.018, 0.013, 0.02), SKIN)
+    make.capsule(head, (-0.01, 0, -0.06), (0.0, 0, 0.08), 0.052, SKIN)
+    _face(make, head)
 
     for side, sign in (("left", 1), ("right", -1)):
         _arm(make, torso, side, sign, arms, shoulders)
@@ -213,26 +216,44 @@ def _skeleton(
     return spec
 
 
+def _face(make: _Bones, head: Any) -> None:
+    """Hair, nose, mouth, eyes with brows, ears."""
+    make.ellipsoid(head, (-0.010, 0, 0.172), (0.102, 0.099, 0.090), HAIR)
+    make.ellipsoid(head, (-0.030, 0, 0.130), (0.080, 0.098, 0.098), HAIR)
+    make.ellipsoid(head, (0.110, 0, 0.100), (0.014, 0.011, 0.018), SKIN)
+    make.ellipsoid(head, (0.094, 0, 0.060), (0.008, 0.019, 0.004), LIPS)
+    for y in (-0.034, 0.034):
+        make.ellipsoid(head, (0.100, y, 0.126), (0.006, 0.009, 0.011), EYES)
+        make.ellipsoid(head, (0.099, y, 0.151), (0.006, 0.017, 0.004), HAIR)
+        make.ellipsoid(head, (0.008, 2.85 * y, 0.115), (0.017, 0.010, 0.026), SKIN)
+
+
 def _arm(make: _Bones, torso: Any, side: str, sign: int, arms: float, shoulders: float) -> None:
     upper_arm = make.bone(torso, f"{side}_upper_arm", (0, sign * 0.20 * shoulders, 0.35), SHOULDER, side)
     upper, fore = 0.29 * arms, 0.255 * arms
     make.capsule(upper_arm, (0, 0, 0), (0, 0, -upper), 0.047, SKIN, LIMB_SHARES["upper_arm"])
-    make.capsule(upper_arm, (0, 0, 0), (0, 0, -0.5 * upper), 0.058, SHIRT)
+    make.capsule(upper_arm, (0, 0, -0.01), (0, 0, -0.42 * upper), 0.060, SHIRT)
     forearm = make.bone(upper_arm, f"{side}_forearm", (0, 0, -upper), ELBOW, side)
     make.capsule(forearm, (0, 0, 0), (0, 0, -fore), 0.038, SKIN, LIMB_SHARES["forearm"])
+    make.ellipsoid(forearm, (0, 0, -0.42 * fore), (0.044, 0.043, 0.58 * fore), SKIN)
     hand = make.bone(forearm, f"{side}_hand", (0, 0, -fore), WRIST, side)
     make.capsule(hand, (0, 0, -0.045), (0, 0, -0.12), 0.035, SKIN, LIMB_SHARES["hand"])
-    make.capsule(hand, (0.02, 0, -0.04), (0.05, 0, -0.085), 0.014, SKIN)
+    make.ellipsoid(hand, (0.004, 0, -0.075), (0.043, 0.034, 0.060), SKIN)
+    make.capsule(hand, (0.024, 0, -0.045), (0.050, 0, -0.098), 0.013, SKIN)
 
 
 def _leg(make: _Bones, pelvis: Any, side: str, sign: int, thigh: float, shin: float) -> None:
+    make.ellipsoid(pelvis, (-0.028, sign * 0.075, -0.045), (0.084, 0.088, 0.090), TROUSERS)
     upper = make.bone(pelvis, f"{side}_thigh", (0, sign * 0.095, -0.05), HIP, side)
     make.capsule(upper, (0, 0, -0.02), (0, 0, -thigh), 0.068, TROUSERS, LIMB_SHARES["thigh"], side)
-    make.capsule(upper, (0, 0, -0.02), (0, 0, -0.5 * thigh), 0.083, TROUSERS)
+    make.ellipsoid(upper, (0.003, 0, -0.35 * thigh), (0.086, 0.083, 0.59 * thigh), TROUSERS)
     lower = make.bone(upper, f"{side}_shin", (0, 0, -thigh), KNEE, side)
     make.capsule(lower, (0, 0, 0), (0, 0, -shin), 0.052, TROUSERS, LIMB_SHARES["shin"], side)
-    make.capsule(lower, (-0.012, 0, -0.08), (-0.006, 0, -0.2), 0.058, TROUSERS)
+    make.ellipsoid(lower, (-0.010, 0, -0.34 * shin), (0.064, 0.060, 0.46 * shin), TROUSERS)
     foot = make.bone(lower, f"{side}_foot", (0, 0, -shin), ANKLE, side)
     for y in (-0.028, 0.028):
         make.capsule(foot, (-0.05, y, -0.045), (0.15, y, -0.045), 0.035, SHOES, LIMB_SHARES["foot"] / 2, side)
-    make.ellipsoid(foot, (0.01, 0, -0.02), (0.075, 0.05, 0.05), SHOES)
+    for x in (-0.05, 0.15):
+        make.capsule(foot, (x, -0.027, -0.044), (x, 0.027, -0.044), 0.036, SHOES)
+    make.capsule(foot, (-0.048, 0, -0.041), (0.13, 0, -0.043), 0.038, SHOES)
+    make.ellipsoid(foot, (0.000, 0, -0.030), (0.088, 0.062, 0.058), SHOES)

@@ -21,6 +21,7 @@ class Scales:
     bend: float  # sigma_2, eq. 22: second difference of the control
     pose: float  # sigma_p, section 4.2: angles from the rest pose, rad
     mutation: float  # sigma_m, eq. 29
+    limit: float  # of the torque limits, as sigma_0 and sigma_1 of theirs; fraction of strength
     control_weight: float  # of the control's own cost when the best path is chosen
 
     def towards(self, other: "Scales", share: float) -> "Scales":
@@ -40,10 +41,9 @@ class CPBPSettings:
     cost_ceiling: float = 20.0  # T_gamma, eq. 20
     regularisation: float = 0.001  # lambda, eq. 19
     refine: bool = True  # local refinement, Algorithm 1
-    limit_spread: float = 0.3  # sqrt(C_u) of the torque limits; not given; ours
     # Scales are not given in the paper; ours, from measurements.
-    calm: Scales = field(default_factory=lambda: Scales(0.5, 0.3, 0.5, 0.05, 0.1, 1.0))
-    tense: Scales = field(default_factory=lambda: Scales(6.0, 3.0, 4.0, 0.5, 0.5, 0.01))
+    calm: Scales = field(default_factory=lambda: Scales(0.5, 0.3, 0.5, 0.05, 0.1, 0.5, 1.0))
+    tense: Scales = field(default_factory=lambda: Scales(6.0, 3.0, 4.0, 0.5, 0.5, 1.0, 0.01))
 
 
 class CPBP(Planner):
@@ -60,9 +60,8 @@ class CPBP(Planner):
 
     def __init__(self, scene: Scene, settings: CPBPSettings = CPBPSettings(), seed: int = 0, nthread: int = 0):
         self.settings = settings
-        motors, joints = scene.motors, scene.character.joints.values()
-        limits = motors.size - motors.joints
-        self._spread = np.r_[[joint.activity for joint in joints], np.full(limits, settings.limit_spread)]
+        motors = scene.motors
+        self._activity = np.array([joint.activity for joint in scene.character.joints.values()])
         self._rest = np.array(scene.character.pose("rest"))
         super().__init__(scene, settings.samples, settings.horizon, seed, nthread)
         n, k = settings.samples, self.steps
@@ -86,7 +85,7 @@ class CPBP(Planner):
         if self._effort < 0:
             self._effort = float(goal.effort(goal.values(sims)[:1])[0])
         scales = settings.calm.towards(settings.tense, self._effort)
-        sigma = np.array([scales.speed, scales.change, scales.bend, scales.pose / self.scene.dt, scales.mutation])
+        precision = self._precision(scales)
         motors, qpos, ends = self.scene.motors, sims.view("qpos"), sims.view("ends")
         controls, ancestors = self._controls, self._ancestors
         normal = self.rng.standard_normal(controls.shape)
@@ -117,7 +116,7 @@ class CPBP(Planner):
             expense = propose(
                 controls[k], normal[k], uniform[k], before, earlier, qpos, motors.qpos, self._rest, self.scene.dt,
                 self._previous, self._best, self._smooth, prior, k, warm,
-                sigma, self._spread, motors.low, motors.high,
+                precision, motors.low, motors.high,
             )  # fmt: skip
             sims.act(controls[k])
             values[k] = goal.values(sims)
@@ -157,6 +156,13 @@ class CPBP(Planner):
             broken=int(sims.broken.sum()),
             statistics={"resampled": resampled, "best_slot": best},
         )
+
+    def _precision(self, scales: Scales) -> np.ndarray:
+        """(5, motors.size): 1 / width^2 of the priors on control, change, bend, pose and mutation."""
+        of_joints = np.array([scales.speed, scales.change, scales.bend, scales.pose / self.scene.dt, scales.mutation])
+        of_limits = np.array([1.0, 1.0, 1e3, 1e3, scales.mutation]) * scales.limit
+        limits = self.scene.motors.size - self.scene.motors.joints
+        return np.hstack([np.outer(of_joints, self._activity), np.outer(of_limits, np.ones(limits))]) ** -2.0
 
     def _choose_priors(self) -> np.ndarray:
         """(N,) which trajectory of the previous frame each walker stays near, -1 for none."""

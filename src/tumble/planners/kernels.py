@@ -10,34 +10,37 @@ from tumble.sampling import truncated_normal
 def propose(  # type: ignore[no-untyped-def]
     out, normal, uniform, before, earlier, qpos, address, rest, dt,
     previous, best, smooth, prior, k, warm,
-    sigma, spread, low, high,
+    precision, low, high,
 ):  # fmt: skip
-    """Draw controls (N, D) of step k into `out` (eq. 22); return their control costs (N,)."""
+    """Draw controls (N, D) of step k into `out` (eq. 22); return their control costs (N,).
+
+    Args:
+      normal, uniform: (N, D) random numbers.
+      before, earlier: (N, D) controls of the last two steps.
+      qpos, address, rest, dt: for the pose prior: rows, where the joints are in them, angles, s.
+      previous: (N, K, D) trajectories of the previous frame; prior: (N,) which of them, -1 for none.
+      best, smooth: (K, D) of the previous frame, for the first `warm` rows.
+      precision: (5, D), 1 / width^2 of control, change, bend, pose, mutation.
+    """
     n, size = out.shape
-    joints = address.size
     expense = np.zeros(n)
     informed = k + 1 < previous.shape[1]
     for i in range(n):
         for d in range(size):
-            s = spread[d]
-            p0, p1, p2 = 1.0 / (sigma[0] * s) ** 2, 1.0 / (sigma[1] * s) ** 2, 1.0 / (sigma[2] * s) ** 2
+            p0, p1, p2 = precision[0, d], precision[1, d], precision[2, d]
             straight = 2.0 * before[i, d] - earlier[i, d]
             if informed and i < warm:
                 x = best[k + 1, d] if i == 0 else smooth[k + 1, d]
             else:
-                precision = p0 + p1 + p2
+                total = p0 + p1 + p2
                 mean = p1 * before[i, d] + p2 * straight
-                if d < joints:
-                    p = 1.0 / (sigma[3] * s) ** 2
-                    precision += p
-                    mean += p * (rest[d] - qpos[i, address[d]]) / dt
+                if d < address.size:
+                    total += precision[3, d]
+                    mean += precision[3, d] * (rest[d] - qpos[i, address[d]]) / dt
                 if informed and prior[i] >= 0:
-                    p = 1.0 / (sigma[4] * s) ** 2
-                    precision += p
-                    mean += p * previous[prior[i], k + 1, d]
-                x = truncated_normal(
-                    mean / precision, 1.0 / np.sqrt(precision), low[d], high[d], normal[i, d], uniform[i, d]
-                )
+                    total += precision[4, d]
+                    mean += precision[4, d] * previous[prior[i], k + 1, d]
+                x = truncated_normal(mean / total, total**-0.5, low[d], high[d], normal[i, d], uniform[i, d])
             out[i, d] = x
             expense[i] += p0 * x * x + p1 * (x - before[i, d]) ** 2 + p2 * (x - straight) ** 2
     return expense

@@ -39,6 +39,7 @@ class SplineSettings:
     horizon: float = 1.2  # s; hamalainen2015 section 4.3, so that all planners look equally far
     spacing: float = 0.2  # s between knots; not given; ours
     noise: float = 1.0  # standard deviation of a knot, in units of a joint's activity; ours
+    least: float = 1.0
     limit_spread: float = 0.3  # what an activity is to the torque limits; ours
     control_weight: float = 0.01  # of the control's own cost; ours
 
@@ -91,7 +92,7 @@ class SplinePlanner(Planner):
 
     def around(self, deviation):
         z = self.rng.standard_normal((self.settings.samples, *self.nominal.shape))
-        z *= deviation
+        z *= deviation * np.geomspace(self.settings.least, 1, self.settings.samples)[:, None, None]
         z += self.nominal
         return np.clip(z, self.scene.motors.low, self.scene.motors.high, out=z)
 

@@ -20,8 +20,9 @@ class Result:
     """How a trial went.
 
     Attributes:
-      success: by the scenario's own test; False where the live world broke or the run was cut short.
-      seconds: simulated.
+      success: by the scenario's own test; False where the live world broke or the run was stopped.
+      finished: whether it ran to its end.
+      seconds, frames: simulated.
       plan_seconds: wall time of every frame's control, first (compiling) frame excluded.
       sim_steps: simulation steps that the planner spent.
       broken_rows: simulations that went unstable while planning, and the live world if it did.
@@ -29,7 +30,9 @@ class Result:
     """
 
     success: bool
+    finished: bool
     seconds: float
+    frames: int
     plan_seconds: Sequence[float]
     sim_steps: int
     broken_rows: int
@@ -59,13 +62,15 @@ def run_trial(
     seed: int,
     seconds: float | None = None,
     watch: Callable[[Session], None] = lambda session: None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> Result:
-    """Run one trial to its end, or until the live world breaks.
+    """Run one trial to its end, or until the live world breaks or it is stopped.
 
     Args:
       seed: of the trial's start and events; the controller has its own.
       seconds: instead of the scenario's own duration.
       watch: called with the session before its first step, to add listeners.
+      stop: asked before every frame.
     """
     trial = scenario.trial(scene, np.random.default_rng(seed))
     duration = trial.seconds if seconds is None else seconds
@@ -75,13 +80,17 @@ def run_trial(
     session.listeners += [track, count]
     watch(session)
     due = deque(sorted(trial.events, key=lambda event: event[0]))
-    while session.index < round(duration / scene.dt) and not track.broken:
+    frames = round(duration / scene.dt)
+    while session.index < frames and not track.broken and not stop():
         while due and due[0][0] <= session.time + 1e-9:
             session.send(due.popleft()[1])
         session.step()
+    finished = session.index == frames or track.broken
     return Result(
-        success=scenario.success(track),
+        success=finished and scenario.success(track),
+        finished=finished,
         seconds=session.time,
+        frames=session.index,
         plan_seconds=count.seconds[1:],
         sim_steps=count.sim_steps,
         broken_rows=count.broken,

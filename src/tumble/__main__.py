@@ -1,0 +1,5 @@
+"""`python -m tumble` is the `tumble` command."""
+
+from tumble.cli import main
+
+main()

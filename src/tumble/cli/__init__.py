@@ -1,0 +1,63 @@
+"""The command line: `tumble list`, `run`, `replay`, `strip`, `bench`.
+
+Heavy modules are imported by the command that needs them, so that help is there at once.
+"""
+
+import sys
+from importlib import import_module
+from importlib.metadata import version
+
+COMMANDS = {
+    "list": "what there is: scenarios, characters, controllers",
+    "run": "run a scenario and say how it went",
+    "replay": "tell about a recording; --check steps its physics again",
+    "strip": "draw a recording as a film strip",
+    "bench": "time a planner against the bare physics",
+}
+
+EXAMPLES = """\
+examples:
+  tumble list
+  tumble run getup --record getup.npz
+  tumble run push --force 600 --trials 10 --seed 100
+  tumble strip getup.npz getup.png
+  tumble replay getup.npz --check
+  tumble bench planner --json"""
+
+
+def main() -> None:
+    """Entry point of the `tumble` command."""
+    sys.exit(dispatch(sys.argv[1:]))
+
+
+def dispatch(arguments: list[str]) -> int:
+    """Run one command; returns the exit code: 0 well, 1 no, 2 a user's mistake, 130 interrupted."""
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(_help())
+        return 0
+    if arguments[0] == "--version":
+        print(f"tumble {version('tumble')}")
+        return 0
+    from tumble.errors import UserError, unknown
+
+    try:
+        if arguments[0] not in COMMANDS:
+            raise unknown("command", arguments[0], COMMANDS)
+        command = import_module(f"tumble.cli.{arguments[0]}_command")
+        return int(command.main(arguments[1:]))
+    except UserError as error:
+        print(f"tumble: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("tumble: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        return 1
+
+
+def _help() -> str:
+    rows = "\n".join(f"  {name:8} {what}" for name, what in COMMANDS.items())
+    return (
+        "usage: tumble COMMAND ...\n\nDirect physically simulated characters.\n\n"
+        f"commands:\n{rows}\n\n{EXAMPLES}\n\n'tumble COMMAND --help' tells more of each."
+    )

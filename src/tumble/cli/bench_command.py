@@ -1,0 +1,106 @@
+"""`tumble bench planner`: what a planner's frame costs beside the bare physics."""
+
+import json
+import time
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import tyro
+
+from tumble.characters import character
+from tumble.errors import check_number
+from tumble.planners import Planner, planner_kind
+from tumble.scenarios import SCENARIOS, Scenario
+from tumble.sims import STAGE, Sims
+
+LIVE = ("stand", "getup")  # a quiet scenario and a busy one
+
+
+def bench(
+    what: Annotated[Literal["planner"], tyro.conf.Positional],
+    controller: str = "cpbp",
+    samples: int = 32,
+    horizon: float = 1.2,
+    frames: int = 60,
+    threads: int = 0,
+    as_json: Annotated[bool, tyro.conf.arg(name="json")] = False,
+) -> int:
+    """Time a planner live, and between its frames the bare Batch.step calls of the same simulations.
+
+    Example: tumble bench planner --controller cpbp --samples 32 --json
+
+    Args:
+      what: 'planner'.
+      controller: which planner: see 'tumble list'.
+      samples: futures a frame.
+      horizon: seconds ahead.
+      frames: timed frames of each scenario.
+      threads: for the physics; 0: one per core.
+      as_json: print one JSON object on standard output.
+    """
+    check_number("frames", frames, 1, 1e6)
+    kind = planner_kind(controller)
+    settings = replace(kind.settings(), samples=samples, horizon=horizon)
+    rows = {name: _measure(SCENARIOS[name](), kind.planner, settings, frames, threads) for name in LIVE}
+    plan, raw = (float(np.mean([row[key] for row in rows.values()])) for key in ("plan_ms", "raw_ms"))
+    about = {"controller": controller, "samples": samples, "horizon": horizon, "frames": frames}
+    summary = {**about, "plan_ms": plan, "raw_ms": raw, "overhead": plan / raw, "scenarios": rows}
+    if as_json:
+        print(json.dumps(summary))
+        return 0
+    for name, row in (*rows.items(), ("both", summary)):
+        print(f"{name:8} plan {row['plan_ms']:6.2f} ms, physics alone {row['raw_ms']:6.2f} ms, x {row['overhead']:.3f}")
+    return 0
+
+
+def _measure(scenario: Scenario, kind: Any, settings: Any, frames: int, threads: int) -> dict[str, float]:
+    """Median milliseconds of a plan and of its physics alone, and their ratio."""
+    scene = scenario.scene(character("humanoid"))
+    goal = scenario.goal(scene)
+    planner, shadow = kind(scene, settings, 0, threads), kind(scene, settings, 0, threads)
+    seen = _spy(shadow)
+    world, bare = Sims(scene, 1, 1), Sims(scene, settings.samples, threads)
+    world.load(scenario.trial(scene, np.random.default_rng(0)).state)
+    plans, raws = [], []
+    for _ in range(frames + 1):
+        state = world.state[0].copy()
+        began = time.perf_counter()
+        plan = planner.plan(state, goal)
+        plans.append(time.perf_counter() - began)
+        shadow.plan(state, goal)
+        raws.append(_physics(bare, seen))
+        world.act(plan.controls[:1])
+    plan_ms, raw_ms = (1000 * float(np.median(times[1:])) for times in (plans, raws))  # the first compiles
+    return {"plan_ms": plan_ms, "raw_ms": raw_ms, "overhead": plan_ms / raw_ms}
+
+
+def _spy(planner: Planner) -> list[np.ndarray]:
+    """The state rows before every physics step that the planner takes from now on."""
+    seen: list[np.ndarray] = []
+    batch = planner.sims.batch
+    step = batch.step
+
+    def spied(**arguments: Any) -> None:
+        seen.append(batch.state.copy())
+        step(**arguments)
+
+    batch.step = spied  # type: ignore[method-assign]
+    return seen
+
+
+def _physics(bare: Sims, seen: list[np.ndarray]) -> float:
+    """Seconds that Batch.step takes from all those states; empties the list."""
+    total = 0.0
+    for rows in seen:
+        bare.state[:] = rows
+        began = time.perf_counter()
+        bare.batch.step(stage=STAGE)
+        total += time.perf_counter() - began
+    seen.clear()
+    return total
+
+
+def main(arguments: list[str]) -> int:
+    """Parse and run."""
+    return tyro.cli(bench, prog="tumble bench", args=arguments, config=(tyro.conf.FlagCreatePairsOff,))

@@ -1,0 +1,41 @@
+"""`tumble list`: what there is."""
+
+import json
+from typing import Annotated
+
+import tyro
+
+from tumble.characters import CHARACTERS
+from tumble.planners import PLANNERS
+from tumble.scenarios import SCENARIOS
+
+
+def listing() -> dict[str, dict[str, str]]:
+    """Names and a line each, by kind."""
+    return {
+        "scenarios": {name: kind.summary for name, kind in SCENARIOS.items()},
+        "characters": {name: summary for name, (_, summary) in CHARACTERS.items()},
+        "controllers": {name: kind.summary for name, kind in PLANNERS.items()},
+    }
+
+
+def show(as_json: Annotated[bool, tyro.conf.arg(name="json")] = False) -> int:
+    """List scenarios, characters and controllers.
+
+    Args:
+      as_json: print one JSON object instead.
+    """
+    kinds = listing()
+    if as_json:
+        print(json.dumps(kinds, indent=2))
+        return 0
+    for kind, entries in kinds.items():
+        print(kind)
+        for name, summary in entries.items():
+            print(f"  {name:16} {summary}")
+    return 0
+
+
+def main(arguments: list[str]) -> int:
+    """Parse and run."""
+    return tyro.cli(show, prog="tumble list", args=arguments, config=(tyro.conf.FlagCreatePairsOff,))

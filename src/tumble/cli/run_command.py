@@ -1,0 +1,230 @@
+"""`tumble run SCENARIO`: run a scenario, one trial or many, and say how it went."""
+
+import json
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import tyro
+from rich.console import Console
+
+from tumble.characters import character
+from tumble.cli.progress import Interrupt, Progress
+from tumble.errors import UserError, check_number, choose
+from tumble.planners import Planned, planner_kind
+from tumble.recording import Recorder
+from tumble.scenarios import SCENARIOS, Result, Scenario, run_trial
+from tumble.scene import Scene
+from tumble.session import Session
+
+FLAT = tyro.conf.arg(name="")  # --force, not --scenario.force
+
+USAGE = """\
+usage: tumble run SCENARIO [OPTIONS]
+
+Run a scenario without a display and say how it went.
+
+scenarios:
+{scenarios}
+
+examples:
+  tumble run getup
+  tumble run push --force 600 --trials 10 --seed 100 --json
+  tumble run getup --controller cem --samples 64 --horizon 1.0
+  tumble run getup --record getup.npz && tumble strip getup.npz getup.png
+
+'tumble run SCENARIO --help' lists all options of a scenario, and all settings of its --controller."""
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What `tumble run` takes for every scenario."""
+
+    controller: str = "cpbp"
+    """Who controls: see 'tumble list'."""
+    character: str = "humanoid"
+    """Which body: see 'tumble list'."""
+    seconds: float | None = None
+    """Simulated time, instead of the scenario's own."""
+    seed: int = 0
+    """Of the first trial; the next trials take the next seeds."""
+    trials: int = 1
+    """How many, one after the other."""
+    threads: int = 0
+    """For the physics; 0: one per core. Results do not depend on it."""
+    record: Path | None = None
+    """Write a recording (.npz); with several trials one each, its seed in the name."""
+    as_json: Annotated[bool, tyro.conf.arg(name="json")] = False
+    """Print exactly one JSON object on standard output."""
+
+
+def main(arguments: list[str]) -> int:
+    """Parse and run. The scenario and the controller decide which other options there are."""
+    if not arguments or (arguments[0] in ("-h", "--help")):
+        rows = "\n".join(f"  {name:14} {kind.summary}" for name, kind in SCENARIOS.items())
+        print(USAGE.format(scenarios=rows))
+        return 0
+    if arguments[0].startswith("-"):
+        raise UserError(f"name the scenario first: tumble run SCENARIO ...; there are: {', '.join(SCENARIOS)}")
+    kind = choose("scenario", arguments[0], SCENARIOS)
+    settings_type = planner_kind(_option(arguments, "--controller", "cpbp")).settings
+
+    def go(
+        options: Annotated[RunOptions, FLAT],
+        scenario: Annotated[kind, FLAT],  # type: ignore[valid-type]
+        settings: Annotated[settings_type, FLAT],  # type: ignore[valid-type]
+    ) -> int:
+        return run(options, scenario, settings)
+
+    go.__doc__ = f"{kind.__doc__}\n\nExample: tumble run {kind.name} --trials 10 --seed 100"
+    return tyro.cli(go, prog=f"tumble run {kind.name}", args=arguments[1:], config=(tyro.conf.FlagCreatePairsOff,))
+
+
+def _option(arguments: list[str], name: str, default: str) -> str:
+    """The value that an option has among raw arguments."""
+    for i, word in enumerate(arguments):
+        if word == name and i + 1 < len(arguments):
+            return arguments[i + 1]
+        if word.startswith(f"{name}="):
+            return word.partition("=")[2]
+    return default
+
+
+@dataclass
+class Tally:
+    """Results of the trials so far."""
+
+    seeds: list[int] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
+    wall_seconds: float = 0.0
+
+    def add(self, seed: int, result: Result, wall_seconds: float) -> None:
+        """Count a finished trial."""
+        self.seeds.append(seed)
+        self.results.append(result)
+        self.wall_seconds += wall_seconds
+
+    def summary(self, scenario: str, controller: str, body: str) -> dict[str, Any]:
+        """The contract of `tumble run --json`."""
+        plans = 1000 * np.concatenate([result.plan_seconds for result in self.results] or [[0.0]])
+        seconds = sum(result.seconds for result in self.results)
+        successes = sum(result.success for result in self.results)
+        names = self.results[0].metrics if self.results else {}
+        metrics = {name: float(np.mean([result.metrics[name] for result in self.results])) for name in names}
+        if "falls" in metrics:
+            metrics["falls"] = int(sum(result.metrics["falls"] for result in self.results))
+        return {
+            "scenario": scenario,
+            "controller": controller,
+            "character": body,
+            "seeds": self.seeds,
+            "trials": len(self.results),
+            "successes": successes,
+            "success_rate": successes / max(1, len(self.results)),
+            "seconds": seconds,
+            "frames": sum(result.frames for result in self.results),
+            "wall_seconds": self.wall_seconds,
+            "realtime_factor": seconds / self.wall_seconds if self.wall_seconds else 0.0,
+            "plan_ms": {"p50": float(np.percentile(plans, 50)), "p95": float(np.percentile(plans, 95))},
+            "sim_steps": sum(result.sim_steps for result in self.results),
+            "broken_rows": sum(result.broken_rows for result in self.results),
+            "metrics": metrics,
+        }
+
+
+def run(options: RunOptions, scenario: Scenario, settings: Any) -> int:
+    """Run all trials, print the summary. Ctrl-C ends after the frame and keeps what was recorded."""
+    check_number("trials", options.trials, 1, 1e6)
+    check_number("seed", options.seed, 0, 2**63 - 1)
+    check_number("threads", options.threads, 0, 1024)
+    if options.record is not None and options.record.suffix != ".npz":
+        raise UserError(f"a recording's name ends in .npz, got {options.record}")
+    scene = scenario.scene(character(options.character))
+    runner = _Runner(options, scenario, scene, settings)
+    with Progress(options.trials) as progress, Interrupt() as interrupt:
+        progress.say("compiling (once after installing)")
+        runner.warm_up()
+        for seed in range(options.seed, options.seed + options.trials):
+            runner.trial(seed, progress, interrupt)
+            if interrupt.seen:
+                break
+    summary = runner.tally.summary(scenario.name, options.controller, options.character)
+    if options.as_json:
+        print(json.dumps(summary))
+    else:
+        report(summary, runner.written)
+    return 130 if interrupt.seen else 0
+
+
+class _Runner:
+    """Makes a fresh planner for every trial of one scene."""
+
+    def __init__(self, options: RunOptions, scenario: Scenario, scene: Scene, settings: Any) -> None:
+        self.options, self.scenario, self.scene, self.settings = options, scenario, scene, settings
+        self.goal = scenario.goal(scene)
+        self.tally, self.written = Tally(), list[Path]()
+
+    def planned(self, seed: int) -> Planned:
+        kind = planner_kind(self.options.controller)
+        return Planned(kind.planner(self.scene, self.settings, seed, self.options.threads), self.goal)
+
+    def warm_up(self) -> None:
+        """Compile what a frame needs, so that no trial pays for it."""
+        Session(self.scene, self.planned(0), self.scene.state()).step()
+
+    def trial(self, seed: int, progress: Progress, interrupt: Interrupt) -> None:
+        recorders: list[Recorder] = []
+
+        def watch(session: Session) -> None:
+            session.listeners.append(progress)
+            if self.options.record is not None:
+                about = (self.scenario.name, self.options.controller, seed, asdict(self.settings))
+                recorders.append(Recorder(session, *about))
+
+        progress.begin(seed, self.scenario.trial(self.scene, np.random.default_rng(seed)).seconds)
+        began = time.perf_counter()
+        try:
+            result = run_trial(
+                self.scenario, self.scene, self.planned(seed), seed, self.options.seconds, watch, lambda: interrupt.seen
+            )
+        finally:
+            for recorder in recorders:
+                self._save(recorder, seed)
+        if result.finished:
+            self.tally.add(seed, result, time.perf_counter() - began)
+            progress.end(result.success)
+
+    def _save(self, recorder: Recorder, seed: int) -> None:
+        path = self.options.record
+        assert path is not None
+        if self.options.trials > 1:
+            path = path.with_stem(f"{path.stem}-{seed}")
+        recorder.recording.save(path)
+        self.written.append(path)
+
+
+def report(summary: dict[str, Any], written: list[Path]) -> None:
+    """Tell people how it went."""
+    console = Console(highlight=False)
+    won, trials, metrics = summary["successes"], summary["trials"], summary["metrics"]
+    colour = "green" if won == trials else "yellow" if won else "red"
+    console.print(
+        f"[bold {colour}]{won} of {trials}[/] {summary['scenario']} with {summary['controller']}"
+        f" ({summary['character']}), seeds {_span(summary['seeds'])}"
+    )
+    if trials:
+        console.print(
+            f"  {summary['seconds']:.1f} s simulated in {summary['wall_seconds']:.1f} s"
+            f" ({summary['realtime_factor']:.2f} x real time), plan {summary['plan_ms']['p50']:.1f} ms"
+            f" (95 %: {summary['plan_ms']['p95']:.1f}), {summary['broken_rows']} unstable simulations"
+        )
+        shown = ", ".join(f"{name} {value:.3g}" for name, value in metrics.items())
+        console.print(f"  {shown}")
+    for path in written:
+        console.print(f"  recorded {path}; look at it: tumble strip {path} {path.with_suffix('.png')}")
+
+
+def _span(seeds: list[int]) -> str:
+    return "-" if not seeds else str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]}..{seeds[-1]}"

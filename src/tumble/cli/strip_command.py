@@ -1,0 +1,34 @@
+"""`tumble strip FILE.npz OUT.png`: a recording as a film strip."""
+
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from tumble.film import save, strip
+from tumble.recording import Recording
+
+
+def draw(
+    file: Annotated[Path, tyro.conf.Positional], out: Annotated[Path, tyro.conf.Positional], frames: int = 8
+) -> int:
+    """Draw a recording as a film strip, without a display.
+
+    Example: tumble strip getup.npz getup.png --frames 8
+
+    Args:
+      file: a recording made with 'tumble run --record'.
+      out: the picture to write, .png.
+      frames: how many moments, evenly spaced from first to last.
+    """
+    recording = Recording.load(file)
+    scene = recording.scene()
+    times = [i * scene.dt for i in range(len(recording.states))]
+    save(strip(scene, recording.states, times, frames), out)
+    print(f"drew {frames} moments of {times[-1]:.1f} s into {out}")
+    return 0
+
+
+def main(arguments: list[str]) -> int:
+    """Parse and run."""
+    return tyro.cli(draw, prog="tumble strip", args=arguments, config=(tyro.conf.FlagCreatePairsOff,))
