@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 SKY, HORIZON = (0.66, 0.78, 0.90), (0.93, 0.95, 0.97)
 FLOOR, FLOOR_TILES = (0.90, 0.91, 0.92), (0.84, 0.86, 0.89)
 PAPER, INK = (255, 255, 255), (70, 78, 92)
-TILE = 0.5  # side of a ground tile, m
+TILE = 1.0  # side of a ground tile, m
 FINER = 2  # pixels drawn per pixel kept, along each side
-SUNS = 7  # lights that share the sun's brightness; together their shadows have soft edges
+SUNS = 7  # lights that share the sun's brightness, for soft shadows; OpenGL has 8, one is the headlight
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def _add_surfaces(spec: mujoco.MjSpec) -> None:
     sky.rgb1[:], sky.rgb2[:], sky.width, sky.height = SKY, HORIZON, 256, 6 * 256
     tiles.type, tiles.builtin = textures.mjTEXTURE_2D, builtins.mjBUILTIN_CHECKER
     tiles.rgb1[:], tiles.rgb2[:], tiles.width, tiles.height = FLOOR, FLOOR_TILES, 256, 256
-    ground = spec.add_material(name="film_ground", texuniform=True, texrepeat=[0.5 / TILE, 0.5 / TILE])
+    ground = spec.add_material(name="film_ground", texuniform=True, texrepeat=[1 / TILE, 1 / TILE])
     ground.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = "film_tiles"
     ground.specular, ground.reflectance = 0.0, 0.0
     spec.add_material(name="film_matte", specular=0.3, shininess=0.3)
@@ -243,12 +243,11 @@ def _open(model: mujoco.MjModel) -> tuple[Any, mujoco.MjrContext]:
                 return _open_backend(backend, model)
         # a missing library shows as ImportError, OSError, AttributeError or FatalError, by the way it is missed
         except Exception as error:
-            failures.append(f"{backend or 'default'}: {str(error).splitlines()[0]}")
-    asked = "" if automatic or not chosen else f"MUJOCO_GL is '{chosen}': unset it, or "
-    raise UserError(
-        f"no OpenGL to draw with ({'; '.join(failures)}); {asked}"
-        "install the Debian packages libegl1 libgl1, or libosmesa6"
+            failures.append(f"{backend or 'default'}: {str(error).partition('. ')[0]}")
+    wrong = (
+        "no OpenGL to draw with;" if automatic or not chosen else f"cannot draw with MUJOCO_GL={chosen}; unset it, or"
     )
+    raise UserError(f"{wrong} install the Debian packages libegl1 libgl1, or libosmesa6 ({'; '.join(failures)})")
 
 
 def _open_backend(backend: str, model: mujoco.MjModel) -> tuple[Any, mujoco.MjrContext]:

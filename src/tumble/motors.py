@@ -58,14 +58,11 @@ class VelocityMotors:
             servo.set_to_velocity(kv=gain * joint.strength)
 
 
-import os
-KEEP = float(os.environ.get('KEEP', '1'))
-@njit
+@njit(cache=True)
 def _set_points(control, qvel, address, group, reach, ctrl):  # type: ignore[no-untyped-def]
     joints = address.size
     for i in range(control.shape[0]):
         for j in range(joints):
             speed = qvel[i, address[j]]
             r = reach[j] * control[i, joints + group[j]]
-            aim = control[i, j] + KEEP * (ctrl[i, j] - speed)
-            ctrl[i, j] = min(max(aim, speed - r), speed + r)
+            ctrl[i, j] = min(max(control[i, j], speed - r), speed + r)
