@@ -27,9 +27,7 @@ def choose(kind: str, name: str, options: Mapping[str, T]) -> T:
     return options[name]
 
 
-def check_number(
-    name: str, value: float, low: float, high: float = math.inf, *, above: bool = False
-) -> None:
+def check_number(name: str, value: float, low: float, high: float = math.inf, *, above: bool = False) -> None:
     """Refuse a value that is not a number in [low, high], or in (low, high] with above=True."""
     fine = math.isfinite(value) and (low < value if above else low <= value) and value <= high
     if not fine:

@@ -85,9 +85,9 @@ class Recording:
     def first_difference(self) -> int | None:
         """Step the physics again; the first frame whose state differs in any bit, or None."""
         session = Session(self.scene(), _Replay(self.controls), self.states[0])
-        due = {timed.frame: [] for timed in self.header.commands}
+        due: dict[int, list[Command]] = {}
         for timed in self.header.commands:
-            due[timed.frame].append(timed.command)
+            due.setdefault(timed.frame, []).append(timed.command)
         for index in range(len(self.controls)):
             for command in due.get(index, ()):
                 session.send(command)
@@ -148,7 +148,8 @@ class Recorder:
         self._scene = session.scene
         self._states, self._controls = [session.world.state[0].copy()], list[np.ndarray]()
         self._commands: list[Timed] = []
-        self._about = dict(scenario=scenario, controller=controller, seed=seed, settings=dict(settings or {}))
+        self._about: dict[str, Any] = {"scenario": scenario, "controller": controller, "seed": seed}
+        self._about["settings"] = dict(settings or {})
         session.listeners.append(self._hear)
 
     def _hear(self, session: Session, frame: Frame) -> None:
@@ -165,7 +166,7 @@ class Recorder:
             scene=json.loads(json.dumps(self._scene.recipe)),
             fingerprint=self._scene.fingerprint,
             commands=list(self._commands),
-            **self._about,  # type: ignore[arg-type]
+            **self._about,
         )
         width = self._scene.motors.size
         return Recording(header, np.array(self._states), np.array(self._controls).reshape(-1, width))

@@ -77,9 +77,7 @@ class Scene:
       dt: seconds a control step.
     """
 
-    def __init__(
-        self, character: Character, props: Sequence[Ball] = (), physics: Physics = Physics()
-    ) -> None:
+    def __init__(self, character: Character, props: Sequence[Ball] = (), physics: Physics = Physics()) -> None:
         check_number("timestep", physics.timestep, 0, 0.1, above=True)
         check_number("substeps", physics.substeps, 1, 1000)
         self.character, self.props, self.physics = character, tuple(props), physics
@@ -89,9 +87,7 @@ class Scene:
         lean.compiler.discardvisual = True
         self.model = lean.compile()
         self.motors = VelocityMotors(self.model, character)
-        self.bones = tuple(
-            name.removesuffix(".ground") for name in self._sensor_names() if name.endswith(".ground")
-        )
+        self.bones = tuple(name.removesuffix(".ground") for name in self._sensor_names() if name.endswith(".ground"))
         self.channels = self._channels()
         self._nstate = mujoco.mj_stateSize(self.model, mujoco.mjtState.mjSTATE_INTEGRATION)
 
@@ -105,7 +101,7 @@ class Scene:
         option.integrator = mujoco.mjtIntegrator.mjINT_DISCRETE
         option.iterations, option.ls_iterations = 15, 15
         if self.physics.speculative:
-            option.enableflags |= mujoco.mjtEnableBit.mjENBL_SPECULATIVE
+            option.enableflags |= mujoco.mjtEnableBit.mjENBL_SPECULATIVE  # type: ignore[attr-defined]
         VelocityMotors.add(spec, self.character, self.physics.motor_gain)
         spec.worldbody.add_geom(
             name="ground", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], contype=1, conaffinity=1

@@ -23,36 +23,37 @@ SHARES = {"pelvis": 15.0, "torso": 28.46, "head": 6.94}
 LIMB_SHARES = {"upper_arm": 2.71, "forearm": 1.62, "hand": 0.61, "thigh": 14.16, "shin": 4.33, "foot": 1.37}
 
 # Joint: (axis, low and high in degrees, strength in N m, activity in rad/s). Limits: an athletic
-# adult; strengths and activities: not given in the paper; ours.
+# adult. Strength: 300 N m (the largest force limit of hamalainen2015 section 4.4), less for the neck,
+# the wrists and the twist of the shoulders; activities: not given in the paper; ours.
 SPINE = {
-    "spine_bend": ((0, 1, 0), -30, 75, 200, 0.5),
-    "spine_side": ((1, 0, 0), -35, 35, 200, 0.5),
-    "spine_twist": ((0, 0, 1), -45, 45, 200, 0.5),
+    "spine_bend": ((0, 1, 0), -30, 75, 300, 0.5),
+    "spine_side": ((1, 0, 0), -35, 35, 300, 0.5),
+    "spine_twist": ((0, 0, 1), -45, 45, 300, 0.5),
 }
 NECK = {
-    "neck_bend": ((0, 1, 0), -45, 45, 40, 0.4),
-    "neck_side": ((1, 0, 0), -35, 35, 40, 0.4),
-    "neck_twist": ((0, 0, 1), -70, 70, 40, 0.4),
+    "neck_bend": ((0, 1, 0), -45, 45, 60, 0.4),
+    "neck_side": ((1, 0, 0), -35, 35, 60, 0.4),
+    "neck_twist": ((0, 0, 1), -70, 70, 60, 0.4),
 }
 # Sideways before forwards: in a T-pose the arm can then swing to the front (no gimbal lock there).
 SHOULDER = {
-    "shoulder_side": ((1, 0, 0), -20, 170, 100, 1.0),
-    "shoulder_bend": ((0, -1, 0), -60, 170, 100, 1.0),
-    "shoulder_twist": ((0, 0, 1), -90, 60, 100, 1.0),
+    "shoulder_side": ((1, 0, 0), -20, 170, 300, 1.0),
+    "shoulder_bend": ((0, -1, 0), -60, 170, 300, 1.0),
+    "shoulder_twist": ((0, 0, 1), -90, 60, 200, 1.0),
 }
-ELBOW = {"elbow": ((0, -1, 0), 0, 150, 80, 0.8)}
+ELBOW = {"elbow": ((0, -1, 0), 0, 150, 300, 0.8)}
 WRIST = {
-    "wrist_bend": ((-1, 0, 0), -70, 80, 30, 0.4),
-    "wrist_side": ((0, 1, 0), -30, 20, 30, 0.4),
-    "wrist_twist": ((0, 0, 1), -80, 80, 30, 0.4),
+    "wrist_bend": ((-1, 0, 0), -70, 80, 100, 0.4),
+    "wrist_side": ((0, 1, 0), -30, 20, 100, 0.4),
+    "wrist_twist": ((0, 0, 1), -80, 80, 100, 0.4),
 }
 HIP = {
-    "hip_bend": ((0, -1, 0), -30, 130, 250, 1.0),
-    "hip_side": ((1, 0, 0), -25, 60, 250, 1.0),
-    "hip_twist": ((0, 0, 1), -40, 50, 150, 1.0),
+    "hip_bend": ((0, -1, 0), -30, 130, 300, 1.0),
+    "hip_side": ((1, 0, 0), -25, 60, 300, 1.0),
+    "hip_twist": ((0, 0, 1), -40, 50, 300, 1.0),
 }
-KNEE = {"knee": ((0, 1, 0), 0, 155, 250, 1.0)}
-ANKLE = {"ankle": ((0, -1, 0), -50, 35, 120, 0.6)}
+KNEE = {"knee": ((0, 1, 0), 0, 155, 300, 1.0)}
+ANKLE = {"ankle": ((0, -1, 0), -50, 35, 300, 0.6)}
 
 SKIN, HAIR, EYES = (0.87, 0.68, 0.55, 1), (0.27, 0.18, 0.13, 1), (0.13, 0.11, 0.11, 1)
 LIPS = (0.72, 0.42, 0.36, 1)
@@ -86,9 +87,8 @@ def humanoid(
         ("arms", arms, 0.5, 2.0), ("shoulders", shoulders, 0.5, 2.0), ("torso_mass", torso_mass, 0.2, 5.0),
     ):  # fmt: skip
         check_number(label, value, low, high)
-    recipe = dict(
-        height=height, mass=mass, legs=legs, arms=arms, shoulders=shoulders, torso_mass=torso_mass, name=name
-    )
+    recipe: dict[str, Any] = {"height": height, "mass": mass, "legs": legs, "arms": arms}
+    recipe |= {"shoulders": shoulders, "torso_mass": torso_mass, "name": name}
     strong = mass / 70.0 * height / 1.75  # torque grows with weight and lever
     joints = {
         joint: Joint(group, strength * strong, activity)

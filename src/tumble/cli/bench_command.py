@@ -45,7 +45,7 @@ def bench(
     rows = {name: _measure(SCENARIOS[name](), kind.planner, settings, frames, threads) for name in LIVE}
     plan, raw = (float(np.mean([row[key] for row in rows.values()])) for key in ("plan_ms", "raw_ms"))
     about = {"controller": controller, "samples": samples, "horizon": horizon, "frames": frames}
-    summary = {**about, "plan_ms": plan, "raw_ms": raw, "overhead": plan / raw, "scenarios": rows}
+    summary: dict[str, Any] = {**about, "plan_ms": plan, "raw_ms": raw, "overhead": plan / raw, "scenarios": rows}
     if as_json:
         print(json.dumps(summary))
         return 0
@@ -85,7 +85,7 @@ def _spy(planner: Planner) -> list[np.ndarray]:
         seen.append(batch.state.copy())
         step(**arguments)
 
-    batch.step = spied  # type: ignore[method-assign]
+    batch.step = spied  # type: ignore[assignment, method-assign]
     return seen
 
 

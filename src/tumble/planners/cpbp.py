@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tumble.errors import check_number
 from tumble.goals import Goal
 from tumble.planners.kernels import path_of, propose, refine
 from tumble.planners.planner import Plan, Planner
@@ -43,7 +42,22 @@ class CPBPSettings:
     refine: bool = True  # local refinement, Algorithm 1
     # Scales are not given in the paper; ours, from measurements.
     calm: Scales = field(default_factory=lambda: Scales(0.5, 0.3, 0.5, 0.05, 0.1, 0.5, 1.0))
-    tense: Scales = field(default_factory=lambda: Scales(6.0, 3.0, 4.0, 0.5, 0.5, 1.0, 0.01))
+    tense: Scales = field(default_factory=lambda: Scales(5.0, 1.0, 10.0, 1.0, 0.5, 0.3, 0.01))
+
+
+@dataclass
+class _Walk:
+    """What the forward pass leaves behind, beside the planner's own arrays.
+
+    values: (K, N, terms); totals: (N,) cost of whole trajectories; log_belief: (N,) forward belief at
+    the end; potential: (N,) logarithm of the last states' potentials; resampled: how often.
+    """
+
+    values: np.ndarray
+    totals: np.ndarray
+    log_belief: np.ndarray
+    potential: np.ndarray
+    resampled: int
 
 
 class CPBP(Planner):
@@ -55,19 +69,19 @@ class CPBP(Planner):
     the rest pose, and near a trajectory of the previous frame. Walkers that do badly are replaced by
     copies of ones that do well. The first control of the cheapest trajectory is the result.
 
-    **Departures.**
+    **Departures.** DEPARTURES
     """
 
-    def __init__(self, scene: Scene, settings: CPBPSettings = CPBPSettings(), seed: int = 0, nthread: int = 0):
+    def __init__(self, scene: Scene, settings: CPBPSettings = CPBPSettings(), seed: int = 0, nthread: int = 0) -> None:
         self.settings = settings
         motors = scene.motors
+        self._limits = motors.size - motors.joints
         self._activity = np.array([joint.activity for joint in scene.character.joints.values()])
         self._rest = np.array(scene.character.pose("rest"))
         super().__init__(scene, settings.samples, settings.horizon, seed, nthread)
         n, k = settings.samples, self.steps
-        ends = self.sims.view("ends")
         self._controls = np.empty((k, n, motors.size))
-        self._ends = np.empty((k + 1, n, ends.shape[1]))
+        self._ends = np.empty((k + 1, n, self.sims.view("ends").shape[1]))
         self._ancestors = np.empty((k, n), np.intp)
         self._weights = np.empty((k, n))
 
@@ -80,89 +94,99 @@ class CPBP(Planner):
         self._effort = -1.0
 
     def plan(self, state: np.ndarray, goal: Goal) -> Plan:
-        settings, sims, k_steps, n = self.settings, self.sims, self.steps, self.settings.samples
+        walk = self._walk(state, goal)
+        lineage, steps = path_of(self._ancestors), np.arange(self.steps)
+        best = int(np.argmin(walk.totals))
+        along = lineage[:, best]
+        self._previous = np.ascontiguousarray(self._controls[steps[:, None], lineage].swapaxes(0, 1))
+        self._best = self._controls[steps, along]
+        self._belief = normalise(walk.log_belief)
+        self._smooth, smoothed = self._refine(walk) if self.settings.refine else (self._best, np.empty((0, 3)))
+        self._done = np.stack([self._best[0], self._done[0]])
+        values = walk.values[steps, along]
+        self._effort = float(goal.effort(values).mean())
+        return Plan(
+            controls=self._best.copy(),
+            cost=float(walk.totals[best]),
+            values=values,
+            path=self._ends[steps + 1, along, :3],
+            paths=self._ends[1:][steps[:, None], lineage, :3].swapaxes(0, 1),
+            smoothed=smoothed,
+            effort=self._effort,
+            sim_steps=self._controls.shape[0] * self._controls.shape[1],
+            broken=int(self.sims.broken.sum()),
+            statistics={"resampled": walk.resampled, "best_slot": best},
+        )
+
+    def _walk(self, state: np.ndarray, goal: Goal) -> _Walk:
+        """The forward pass: draw, simulate, weigh, resample, step by step up to the horizon."""
+        settings, sims, motors = self.settings, self.sims, self.scene.motors
         sims.load(state)
         if self._effort < 0:
             self._effort = float(goal.effort(goal.values(sims)[:1])[0])
         scales = settings.calm.towards(settings.tense, self._effort)
-        precision = self._precision(scales)
-        motors, qpos, ends = self.scene.motors, sims.view("qpos"), sims.view("ends")
-        controls, ancestors = self._controls, self._ancestors
-        normal = self.rng.standard_normal(controls.shape)
-        uniform = self.rng.random(controls.shape)
-        resampling = self.rng.random((k_steps, n))
-        prior = self._choose_priors()
-        warm = min(2, len(self._previous))
+        precision, centre = self._precision(scales), self._centre()
+        n, controls, identity = settings.samples, self._controls, np.arange(settings.samples)
+        normal, uniform = self.rng.standard_normal(controls.shape), self.rng.random(controls.shape)
+        chance = self.rng.random((self.steps, n))
+        prior, warm = self._choose_priors(), min(2, len(self._previous))
         before, earlier = np.tile(self._done[0], (n, 1)), np.tile(self._done[1], (n, 1))
-        identity = np.arange(n)
+        qpos, ends = sims.view("qpos"), sims.view("ends")
         self._ends[0] = ends
-        totals, log_belief = np.zeros(n), np.zeros(n)
-        values = np.empty((k_steps, n, len(goal.terms)))
-        resampled = 0
-        for k in range(k_steps):
-            weights = normalise(log_belief)
-            ancestors[k] = identity
+        walk = _Walk(np.empty((self.steps, n, len(goal.terms))), np.zeros(n), np.zeros(n), np.zeros(n), 0)
+        for k in range(self.steps):
+            weights, parents = normalise(walk.log_belief), identity
             if k > 0 and effective_count(weights) < settings.resample_below * n:
-                parents = resample(weights, resampling[k])
-                parents[:warm] = identity[:warm]
-                ancestors[k] = parents
+                parents = resample(weights, chance[k])
+                parents[:warm] = identity[:warm]  # the warm starts keep their own lineage
                 sims.take(parents)
-                prior, totals = prior[parents], totals[parents]
-                before, earlier = before[parents], earlier[parents]
+                prior, before, earlier = prior[parents], before[parents], earlier[parents]
+                walk.totals, walk.log_belief = walk.totals[parents], np.zeros(n)
                 weights = np.full(n, 1.0 / n)
-                log_belief[:] = 0
-                resampled += 1
-            self._weights[k] = weights
+                walk.resampled += 1
+            self._ancestors[k], self._weights[k] = parents, weights
             expense = propose(
                 controls[k], normal[k], uniform[k], before, earlier, qpos, motors.qpos, self._rest, self.scene.dt,
                 self._previous, self._best, self._smooth, prior, k, warm,
-                precision, motors.low, motors.high,
+                precision, centre, motors.low, motors.high,
             )  # fmt: skip
             sims.act(controls[k])
-            values[k] = goal.values(sims)
             self._ends[k + 1] = ends
-            cost = values[k].sum(axis=1)
-            totals = totals + cost + scales.control_weight * expense
-            gamma = settings.cost_ceiling / max(settings.cost_ceiling, min(cost.min(), 1e300))
-            log_belief = log_belief - 0.5 * gamma * cost
+            walk.values[k] = goal.values(sims)
+            cost = walk.values[k].sum(axis=1)
+            walk.totals = walk.totals + cost + scales.control_weight * expense
+            walk.potential = -0.5 * cost * self._softening(cost)
+            walk.log_belief = walk.log_belief + walk.potential
             before, earlier = controls[k], before
-        best = int(np.argmin(totals))
-        lineage = path_of(ancestors)
-        steps = np.arange(k_steps)
-        along = lineage[:, best]
-        self._previous = np.ascontiguousarray(controls[steps[:, None], lineage].swapaxes(0, 1))
-        self._best = controls[steps, along]
-        self._belief = normalise(log_belief)
-        smooth_ends = np.empty((0, 3))
-        if settings.refine:
-            self._smooth, smooth_ends = refine(
-                controls, self._ends, ancestors, self._weights, normalise(-0.5 * gamma * cost), settings.regularisation
-            )
-            np.clip(self._smooth, motors.low, motors.high, out=self._smooth)
-        else:
-            self._smooth = self._best
-        self._done = np.stack([self._best[0], self._done[0]])
-        best_values = values[steps, along]
-        self._effort = float(goal.effort(best_values).mean())
-        return Plan(
-            controls=self._best.copy(),
-            cost=float(totals[best]),
-            values=best_values,
-            path=self._ends[steps + 1, along, :3].copy(),
-            paths=self._ends[1:][steps[:, None], lineage, :3].swapaxes(0, 1),
-            smoothed=smooth_ends[:, :3],
-            effort=self._effort,
-            sim_steps=n * k_steps,
-            broken=int(sims.broken.sum()),
-            statistics={"resampled": resampled, "best_slot": best},
+        return walk
+
+    def _softening(self, cost: np.ndarray) -> float:
+        """gamma of eq. 20: keeps the best walker's potential from vanishing."""
+        ceiling, least = self.settings.cost_ceiling, float(cost.min())
+        return ceiling / max(ceiling, least) if np.isfinite(least) else 1.0
+
+    def _refine(self, walk: _Walk) -> tuple[np.ndarray, np.ndarray]:
+        """Smoothed controls (K, size) within the motors' bounds, and the root's path (K, 3)."""
+        motors = self.scene.motors
+        smooth, path = refine(
+            self._controls,
+            self._ends,
+            self._ancestors,
+            self._weights,
+            normalise(walk.potential),
+            self.settings.regularisation,
         )
+        return np.clip(smooth, motors.low, motors.high), path[:, :3]
 
     def _precision(self, scales: Scales) -> np.ndarray:
         """(5, motors.size): 1 / width^2 of the priors on control, change, bend, pose and mutation."""
         of_joints = np.array([scales.speed, scales.change, scales.bend, scales.pose / self.scene.dt, scales.mutation])
         of_limits = np.array([1.0, 1.0, 1e3, 1e3, scales.mutation]) * scales.limit
-        limits = self.scene.motors.size - self.scene.motors.joints
-        return np.hstack([np.outer(of_joints, self._activity), np.outer(of_limits, np.ones(limits))]) ** -2.0
+        return np.hstack([np.outer(of_joints, self._activity), np.outer(of_limits, np.ones(self._limits))]) ** -2.0
+
+    def _centre(self) -> np.ndarray:
+        """(motors.size,): what controls are kept near: no speed, and limits that rise with effort."""
+        return np.r_[np.zeros(self.scene.motors.joints), np.full(self._limits, self._effort)]
 
     def _choose_priors(self) -> np.ndarray:
         """(N,) which trajectory of the previous frame each walker stays near, -1 for none."""

@@ -10,7 +10,7 @@ from tumble.sampling import truncated_normal
 def propose(  # type: ignore[no-untyped-def]
     out, normal, uniform, before, earlier, qpos, address, rest, dt,
     previous, best, smooth, prior, k, warm,
-    precision, low, high,
+    precision, centre, low, high,
 ):  # fmt: skip
     """Draw controls (N, D) of step k into `out` (eq. 22); return their control costs (N,).
 
@@ -21,6 +21,7 @@ def propose(  # type: ignore[no-untyped-def]
       previous: (N, K, D) trajectories of the previous frame; prior: (N,) which of them, -1 for none.
       best, smooth: (K, D) of the previous frame, for the first `warm` rows.
       precision: (5, D), 1 / width^2 of control, change, bend, pose, mutation.
+      centre: (D,) what the control is kept near by the first of them.
     """
     n, size = out.shape
     expense = np.zeros(n)
@@ -33,7 +34,7 @@ def propose(  # type: ignore[no-untyped-def]
                 x = best[k + 1, d] if i == 0 else smooth[k + 1, d]
             else:
                 total = p0 + p1 + p2
-                mean = p1 * before[i, d] + p2 * straight
+                mean = p0 * centre[d] + p1 * before[i, d] + p2 * straight
                 if d < address.size:
                     total += precision[3, d]
                     mean += precision[3, d] * (rest[d] - qpos[i, address[d]]) / dt
@@ -42,7 +43,7 @@ def propose(  # type: ignore[no-untyped-def]
                     mean += precision[4, d] * previous[prior[i], k + 1, d]
                 x = truncated_normal(mean / total, total**-0.5, low[d], high[d], normal[i, d], uniform[i, d])
             out[i, d] = x
-            expense[i] += p0 * x * x + p1 * (x - before[i, d]) ** 2 + p2 * (x - straight) ** 2
+            expense[i] += p0 * (x - centre[d]) ** 2 + p1 * (x - before[i, d]) ** 2 + p2 * (x - straight) ** 2
     return expense
 
 

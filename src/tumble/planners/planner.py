@@ -78,7 +78,7 @@ class Planner(ABC):
     def configured(self, settings: Any) -> "Planner":
         """The planner with other settings: itself, or a new one where sizes change."""
         if (settings.samples, settings.horizon) != (self.settings.samples, self.settings.horizon):
-            return type(self)(self.scene, settings, self._seed, self._nthread)  # type: ignore[arg-type, call-arg]
+            return type(self)(self.scene, settings, self._seed, self._nthread)
         self.settings = settings
         return self
 

@@ -10,13 +10,17 @@
     plan = planner.plan(scene.state("rest"), balance(scene))
     plan.controls[0]  # what to do now
 
-The plain baselines that C-PBP is measured against. A spline is a few knots at equal distances over
-the horizon; a knot is a control: target velocities, then torque limits. No pose prior and no
-resampling. The three differ in how they draw splines (`ask`) and in what they make of the costs
-(`tell`), and in nothing else.
+These are the plain baselines for C-PBP. They differ in how they draw splines (`ask`) and in what
+they make of the costs (`tell`), and in nothing else.
 
-Trap: velocities have no memory of the pose, so a character that stands does so by replanning
-every frame; replaying one plan open-loop drifts.
+A spline is a row of knots at equal distances in time, straight lines between them; a knot is a
+control: target velocities, then torque limits. Straight lines stay within the motors' bounds where
+the knots do, and a cubic would not. There is no pose prior and no resampling.
+
+Traps: the knots stay where they are in time while the horizon slides over them, so the plan of one
+frame is part of the next to the last bit. Resampling the spline at every frame instead blurs it,
+and then a character that stood by its plan falls. Velocities do not remember a pose: parts of
+the body that no term asks about wander.
 """
 
 from abc import abstractmethod
@@ -24,92 +28,143 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tumble.errors import check_number
+from tumble.errors import UserError, check_number
 from tumble.goals import Goal
 from tumble.planners.planner import Plan, Planner
-from tumble.sampling import effective_count, normalise
+from tumble.sampling import normalise
 from tumble.scene import Scene
 
 
 @dataclass(frozen=True)
 class SplineSettings:
-    """What all samplers of splines have in common."""
+    """What all samplers of splines have in common. Noise is in units of a joint's activity."""
 
-    samples: int = 32  # simulated splines a frame; not given; ours
-    horizon: float = 1.2  # s; hamalainen2015 section 4.3, so that all planners look equally far
-    spacing: float = 0.2  # s between knots; not given; ours
-    noise: float = 1.0  # standard deviation of a knot, in units of a joint's activity; ours
-    least: float = 1.0
-    limit_spread: float = 0.3  # what an activity is to the torque limits; ours
-    control_weight: float = 0.01  # of the control's own cost; ours
+    samples: int = 32  # splines a frame, the nominal one included; as C-PBP, hamalainen2015 section 4.3
+    horizon: float = 1.2  # s; as C-PBP, hamalainen2015 section 4.3
+    spacing: float = 0.4  # s from knot to knot; not given; ours
+    calm_noise: float = 0.1  # standard deviation of a knot where the goal asks for no effort; not given; ours
+    tense_noise: float = 2.5  # the same at full effort; not given; ours
+    limit_spread: float = 0.3  # what an activity is to the torque limits; as C-PBP; ours
+    control_weight: float = 0.5  # of the control's own cost; not given; ours
 
 
 @dataclass(frozen=True)
 class PredictiveSamplingSettings(SplineSettings):
-    """Settings of predictive sampling."""
+    """Settings of predictive sampling: less noise than the others, whose means even it out."""
+
+    calm_noise: float = 0.05  # standard deviation of a knot where the goal asks for no effort; not given; ours
+    tense_noise: float = 1.5  # the same at full effort; not given; ours
 
 
 @dataclass(frozen=True)
 class CEMSettings(SplineSettings):
     """Settings of the cross-entropy method."""
 
-    elites: int = 8  # how many of the best make the next distribution; ours
-    least_noise: float = 0.5  # the standard deviation never falls below this, as `noise`; ours
+    tense_noise: float = 3.0  # standard deviation of a knot at full effort; not given; ours
+    elites: int = 4  # how many of the cheapest make the next distribution; not given; ours
+    least_noise: float = 0.5  # floor of the standard deviation, as a share of the noise; not given; ours
 
 
 @dataclass(frozen=True)
 class MPPISettings(SplineSettings):
     """Settings of MPPI."""
 
-    temperature: float = 0.1  # lambda; ours
+    temperature: float = 0.1  # lambda over the median excess cost; not given; ours
 
 
 class SplinePlanner(Planner):
+    """Asks for splines, simulates them from now, tells their costs.
+
+    The cost of a spline is the goal's along the way plus `control_weight` times the sum of
+    ((control - neutral) / spread)^2 over steps and numbers, where neutral is zero velocity at full
+    strength. The cheapest of all simulated splines is the plan.
+
+    Noise goes from calm to tense with the effort that the goal asked for on the last plan, as the
+    widths of C-PBP's priors do: no one width serves both standing still and getting up.
+
+    Attributes:
+      nominal: (knots, motors.size), what is sampled around; always simulated itself, in row 0.
+      frame: plans made since `reset`; the horizon begins `frame` steps after the first one did.
+      neutral: (motors.size,), the control of the first nominal spline.
+    """
+
     def __init__(self, scene: Scene, settings: SplineSettings, seed: int = 0, nthread: int = 0) -> None:
+        check_number("spacing", settings.spacing, 0, 60.0, above=True)
         self.settings = settings
         motors, joints = scene.motors, scene.character.joints.values()
-        limits = motors.size - motors.joints
-        self.spread = np.r_[[joint.activity for joint in joints], np.full(limits, settings.limit_spread)]
-        self.neutral = np.r_[np.zeros(motors.joints), np.ones(limits)]
-        steps=max(1, round(settings.horizon / scene.dt))
-        self._every = max(1, round(settings.spacing / scene.dt))
-        self._knots = 1 + -(-(steps - 1 + self._every - 1) // self._every)
-        times = np.arange(self._knots) * self._every
-        self._weights = np.stack([hats(np.arange(steps) + p, times) for p in range(self._every)])
+        self._activity = np.array([joint.activity for joint in joints])
+        self.neutral = np.r_[np.zeros(motors.joints), np.ones(motors.size - motors.joints)]
         super().__init__(scene, settings.samples, settings.horizon, seed, nthread)
 
     def _forget(self) -> None:
+        self._spacing = self.settings.spacing
+        self._every = max(1, round(self._spacing / self.scene.dt))  # steps from knot to knot
+        furthest = self._every - 1 + self.steps - 1  # the last step, where the horizon begins just before a knot
+        self.nominal = np.tile(self.neutral, (1 + -(-furthest // self._every), 1))
         self.frame = 0
-        self.nominal = np.tile(self.neutral, (self._knots, 1))
+        self._effort = -1.0
 
     @abstractmethod
     def ask(self) -> np.ndarray:
-        ...
+        """Splines to simulate: (samples, knots, motors.size), a new array within the motors' bounds.
+
+        Row 0 is then overwritten by the nominal spline.
+        """
 
     @abstractmethod
     def tell(self, knots: np.ndarray, costs: np.ndarray) -> np.ndarray:
-        ...
+        """The next nominal spline (knots, motors.size), from what was asked and what it cost.
 
-    def around(self, deviation):
-        z = self.rng.standard_normal((self.settings.samples, *self.nominal.shape))
-        z *= deviation * np.geomspace(self.settings.least, 1, self.settings.samples)[:, None, None]
-        z += self.nominal
-        return np.clip(z, self.scene.motors.low, self.scene.motors.high, out=z)
+        Args:
+          knots: (samples, knots, motors.size).
+          costs: (samples,), inf where a simulation broke; at least one is finite.
+        """
+
+    @property
+    def spread(self) -> np.ndarray:
+        """(motors.size,), the unit of noise: the joints' activities in rad/s, then `limit_spread`."""
+        limits = self.scene.motors.size - self.scene.motors.joints
+        return np.concatenate([self._activity, np.full(limits, self.settings.limit_spread)])
+
+    @property
+    def noise(self) -> float:
+        """The standard deviation of a knot at the present effort, in units of `spread`."""
+        calm, tense = self.settings.calm_noise, self.settings.tense_noise
+        return float(calm + max(0.0, self._effort) * (tense - calm))
+
+    @property
+    def moved(self) -> bool:
+        """True in a frame whose first knot is another than in the frame before."""
+        return self.frame > 0 and self.frame % self._every == 0
+
+    def around(self, deviation: np.ndarray) -> np.ndarray:
+        """(samples, knots, motors.size): the nominal plus Gaussian noise, cut off at the motors' bounds."""
+        knots = self.rng.standard_normal((self.settings.samples, *self.nominal.shape))
+        knots *= deviation
+        knots += self.nominal
+        np.clip(knots, self.scene.motors.low, self.scene.motors.high, out=knots)
+        return knots
 
     def plan(self, state: np.ndarray, goal: Goal) -> Plan:
-        phase = self.frame % self._every
-        if self.frame and phase == 0:
+        if self.settings.spacing != self._spacing:
+            self._forget()
+        sims = self.sims
+        sims.load(state)
+        if self._effort < 0:
+            self._effort = float(goal.effort(goal.values(sims)[:1])[0])
+        noise = self.noise
+        if self.moved:
             self.nominal = later(self.nominal)
         knots = self.ask()
         knots[0] = self.nominal
-        n, k, size = knots.shape
-        controls = (self._weights[phase] @ knots.swapaxes(0, 1).reshape(k, -1)).reshape(self.steps, n, size)
-        values, roots = self._simulate(state, controls, goal)
-        costs = values.sum(axis=(0, 2)) + self._expense(controls)
+        controls = interpolate(knots, self._every, self.frame % self._every, self.steps)
+        values, roots = self._simulate(controls, goal)
+        costs = self._costs(values, controls)
         best = int(np.argmin(costs))
         if np.isfinite(costs[best]):
             self.nominal = self.tell(knots, costs)
         self.frame += 1
+        self._effort = float(goal.effort(values[:, best]).mean())
         return Plan(
             controls=controls[:, best].copy(),
             cost=float(costs[best]),
@@ -117,63 +172,138 @@ class SplinePlanner(Planner):
             path=roots[:, best].copy(),
             paths=roots.swapaxes(0, 1),
             smoothed=np.empty((0, 3)),
-            effort=float(goal.effort(values[:, best]).mean()),
-            sim_steps=n * self.steps,
-            broken=int(self.sims.broken.sum()),
-            statistics={"best_slot": best},
+            effort=self._effort,
+            sim_steps=controls.shape[0] * controls.shape[1],
+            broken=int(sims.broken.sum()),
+            statistics={"best_slot": best, "noise": noise},
         )
 
-    def _simulate(self, state, controls, goal):
-        sims, roots = self.sims, self.sims.view("ends")[:, :3]
+    def _simulate(self, controls: np.ndarray, goal: Goal) -> tuple[np.ndarray, np.ndarray]:
+        """Act out controls (K, n, size) from where the simulations are: values (K, n, terms), roots (K, n, 3)."""
+        sims, root = self.sims, self.sims.view("ends")[:, :3]
         values = np.empty((*controls.shape[:2], len(goal.terms)))
-        paths = np.empty((*controls.shape[:2], 3))
-        sims.load(state)
-        for k in range(self.steps):
-            sims.act(controls[k])
+        roots = np.empty((*controls.shape[:2], 3))
+        for k, control in enumerate(controls):
+            sims.act(control)
             values[k] = goal.values(sims)
-            paths[k] = roots
-        return values, paths
+            roots[k] = root
+        return values, roots
 
-    def _expense(self, controls):
+    def _costs(self, values: np.ndarray, controls: np.ndarray) -> np.ndarray:
+        """(n,) of whole splines: the goal's values (K, n, terms), and the controls' (K, n, size) own."""
         scaled = (controls - self.neutral) / self.spread
-        return self.settings.control_weight * np.einsum("kij,kij->i", scaled, scaled)
+        costs = values.sum(axis=(0, 2)) + self.settings.control_weight * np.einsum("kij,kij->i", scaled, scaled)
+        return np.where(np.isnan(costs), np.inf, costs)
 
 
 class PredictiveSampling(SplinePlanner):
-    def ask(self):
-        return self.around(self.settings.noise * self.spread)
+    """The cheapest spline is the next nominal one (Howell et al. 2022, "Predictive Sampling", MuJoCo MPC).
 
-    def tell(self, knots, costs):
-        return knots[np.argmin(costs)]
+    **Departures.** The paper's knots move with the horizon and its noise is constant; here knots
+    stay in time and noise follows effort, for reasons given above.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        settings: PredictiveSamplingSettings = PredictiveSamplingSettings(),
+        seed: int = 0,
+        nthread: int = 0,
+    ) -> None:
+        super().__init__(scene, settings, seed, nthread)
+
+    def ask(self) -> np.ndarray:
+        return self.around(self.noise * self.spread)
+
+    def tell(self, knots: np.ndarray, costs: np.ndarray) -> np.ndarray:
+        best: np.ndarray = knots[np.argmin(costs)]
+        return best.copy()
 
 
 class CEM(SplinePlanner):
-    def ask(self):
+    """Mean and standard deviation of the cheapest splines are those of the next ones (Rubinstein 1999).
+
+    Attributes:
+      deviation: (knots, motors.size), of what is sampled.
+
+    **Departures.** Rubinstein repeats draw and fit until the distribution has shrunk to a point; here
+    one round a frame, the distribution is carried on to the next frame, and its width has a floor
+    so that the character keeps on its guard.
+    """
+
+    def __init__(self, scene: Scene, settings: CEMSettings = CEMSettings(), seed: int = 0, nthread: int = 0) -> None:
+        if not 1 <= settings.elites <= settings.samples:
+            raise UserError(f"elites must be 1 to samples ({settings.samples}), got {settings.elites}")
+        super().__init__(scene, settings, seed, nthread)
+
+    def ask(self) -> np.ndarray:
         if self.frame == 0:
-            self.deviation = np.tile(self.settings.noise * self.spread, (self._knots, 1))
-        elif self.frame % self._every == 0:
+            self.deviation = np.tile(self.noise * self.spread, (len(self.nominal), 1))
+        elif self.moved:
             self.deviation = later(self.deviation)
+        np.maximum(self.deviation, self.settings.least_noise * self.noise * self.spread, out=self.deviation)
         return self.around(self.deviation)
 
-    def tell(self, knots, costs):
-        e = knots[np.argsort(costs, kind="stable")[: self.settings.elites]]
-        self.deviation = np.maximum(e.std(axis=0), self.settings.least_noise * self.spread)
-        return e.mean(axis=0)
+    def tell(self, knots: np.ndarray, costs: np.ndarray) -> np.ndarray:
+        order = np.argsort(costs, kind="stable")[: self.settings.elites]
+        elite = knots[order[np.isfinite(costs[order])]]
+        self.deviation = elite.std(axis=0)
+        mean: np.ndarray = elite.mean(axis=0)
+        return mean
 
 
 class MPPI(SplinePlanner):
-    def ask(self):
-        return self.around(self.settings.noise * self.spread)
+    """The mean of all splines, weighted by exp(-cost / lambda), is the next nominal one (Williams et al. 2017).
 
-    def tell(self, knots, costs):
-        finite = costs[np.isfinite(costs)]
-        scale = self.settings.temperature * (finite.mean() - finite.min()) + 1e-9
-        return np.tensordot(normalise(-costs / scale), knots, 1)
+    **Departures.** Williams et al. give lambda in units of cost; here it is relative to the costs
+    at hand (see `softmin`), which go from 1 to 10^5. Their weights also hold the likelihood ratio of
+    the noise, lambda u' Sigma^-1 noise, whose part the control cost plays here. The cheapest spline
+    acts, as in the other planners; with them it is the mean, not simulated before.
+    """
+
+    def __init__(self, scene: Scene, settings: MPPISettings = MPPISettings(), seed: int = 0, nthread: int = 0) -> None:
+        check_number("temperature", settings.temperature, 0, above=True)
+        super().__init__(scene, settings, seed, nthread)
+
+    def ask(self) -> np.ndarray:
+        return self.around(self.noise * self.spread)
+
+    def tell(self, knots: np.ndarray, costs: np.ndarray) -> np.ndarray:
+        return np.tensordot(softmin(costs, self.settings.temperature), knots, axes=1)
 
 
-def hats(times: np.ndarray, knots: np.ndarray) -> np.ndarray:
-    return np.stack([np.interp(times, knots, row) for row in np.eye(len(knots))], axis=1)
+def interpolate(knots: np.ndarray, every: int, phase: int, steps: int) -> np.ndarray:
+    """(steps, n, size): splines (n, knots, size) with a knot `every` steps, from step `phase` on.
+
+    Straight lines between knots; the last knot holds for ever. The same step of the same spline has
+    the same bits whatever the phase.
+    """
+    left, share = np.divmod(np.arange(phase, phase + steps), every)
+    last = knots.shape[1] - 1
+    rows = knots.swapaxes(0, 1)
+    start: np.ndarray = rows[np.minimum(left, last)]
+    end: np.ndarray = rows[np.minimum(left + 1, last)]
+    end -= start
+    end *= (share / every)[:, None, None]
+    end += start
+    return end
 
 
-def later(knots):
+def later(knots: np.ndarray) -> np.ndarray:
+    """Knots (knots, size) without the first, the last one twice."""
     return np.concatenate([knots[1:], knots[-1:]])
+
+
+def softmin(costs: np.ndarray, temperature: float) -> np.ndarray:
+    """(n,) weights exp(-(cost - least) / lambda) that sum to 1; none where the cost is infinite.
+
+    Lambda is `temperature` times the median excess over the least of the finite costs. Where that is
+    0, the least costs share all weight; where no cost is finite, all rows do.
+    """
+    finite = costs[np.isfinite(costs)]
+    if not finite.size:
+        return np.full(costs.size, 1.0 / costs.size)
+    excess = costs - finite.min()
+    scale = temperature * np.median(finite - finite.min())
+    logs = -excess / scale if scale > 0 else np.where(excess == 0, 0.0, -np.inf)
+    return np.asarray(normalise(logs))

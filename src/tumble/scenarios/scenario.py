@@ -16,8 +16,8 @@ import numpy as np
 from tumble.characters import Character
 from tumble.commands import Command
 from tumble.goals import Goal, balance
-from tumble.scene import Scene
 from tumble.scenarios.track import Track
+from tumble.scene import Scene
 
 
 @dataclass(frozen=True)

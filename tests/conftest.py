@@ -1,0 +1,66 @@
+"""Scenes and small settings that many tests share; built once, so that numba compiles once."""
+
+import numpy as np
+import pytest
+
+from tumble.characters import humanoid
+from tumble.controller import Controller
+from tumble.goals import Goal, balance
+from tumble.planners import CPBPSettings
+from tumble.scene import Ball, Scene
+from tumble.sims import Sims
+
+
+@pytest.fixture(scope="session")
+def scene() -> Scene:
+    """The humanoid on the ground."""
+    return Scene(humanoid())
+
+
+@pytest.fixture(scope="session")
+def ball_scene() -> Scene:
+    """The humanoid and a ball."""
+    return Scene(humanoid(), props=[Ball()])
+
+
+@pytest.fixture(scope="session")
+def goal(scene: Scene) -> Goal:
+    """Balance."""
+    return balance(scene)
+
+
+@pytest.fixture(scope="session")
+def small() -> CPBPSettings:
+    """A C-PBP of a few milliseconds a frame."""
+    return CPBPSettings(samples=8, horizon=0.2)
+
+
+class Still(Controller):
+    """Holds every joint with full strength; notes what it was shown and told."""
+
+    def __init__(self) -> None:
+        self.states: list[np.ndarray] = []
+        self.forces: list[np.ndarray] = []
+        self.goals: list[Goal] = []
+        self.parameters: list[tuple[str, float]] = []
+
+    def start(self, sims: Sims) -> None:
+        self.states.clear()
+
+    def control(self, sims: Sims) -> np.ndarray:
+        self.states.append(sims.state[0].copy())
+        self.forces.append(sims.view("xfrc_applied")[0].copy())
+        motors = sims.scene.motors
+        return np.tile(np.r_[np.zeros(motors.joints), np.ones(motors.size - motors.joints)], (sims.nsim, 1))
+
+    def set_goal(self, goal: Goal) -> None:
+        self.goals.append(goal)
+
+    def set_parameter(self, name: str, value: float) -> None:
+        self.parameters.append((name, value))
+
+
+@pytest.fixture
+def still() -> Still:
+    """A controller that holds the pose."""
+    return Still()

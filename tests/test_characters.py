@@ -1,0 +1,240 @@
+"""Bodies: sizes, masses, joints, symmetry, collisions, and a contract for all of them."""
+
+import re
+from itertools import combinations
+
+import mujoco
+import numpy as np
+import pytest
+
+from tumble.characters import CHARACTERS, Character, character, humanoid, remake
+from tumble.errors import UserError
+from tumble.scene import Scene
+from tumble.sims import Sims
+
+each_character = pytest.mark.parametrize("name", CHARACTERS)
+
+
+def at(scene: Scene, angles: dict[str, float], height: float = 1.0) -> mujoco.MjData:
+    """The scene's data with some joints at angles (rad), the root upright at a height (m)."""
+    data = mujoco.MjData(scene.model)
+    data.qpos[:7] = (0, 0, height, 1, 0, 0, 0)
+    for joint, angle in angles.items():
+        data.joint(joint).qpos[0] = angle
+    mujoco.mj_forward(scene.model, data)
+    return data
+
+
+def extent(scene: Scene, data: mujoco.MjData) -> float:
+    """From the lowest to the highest point of the solid capsules, m."""
+    model = scene.model
+    solid = model.geom_type == mujoco.mjtGeom.mjGEOM_CAPSULE
+    z = data.geom_xpos[solid, 2]
+    half = model.geom_size[solid, 1] * np.abs(data.geom_xmat[solid, 8]) + model.geom_size[solid, 0]
+    return float((z + half).max() - (z - half).min())
+
+
+def span(scene: Scene, a: str, b: str) -> float:
+    """Distance between two bodies' origins with all joints at 0, m."""
+    data = at(scene, {})
+    return float(np.linalg.norm(data.body(a).xpos - data.body(b).xpos))
+
+
+def mass(scene: Scene) -> float:
+    return float(scene.model.body_subtreemass[scene.body(scene.character.root)])
+
+
+def com_height(scene: Scene) -> float:
+    return float(scene.show(scene.state()).body(scene.character.root).subtree_com[2])
+
+
+def side_of_leg(scene: Scene, geom: int) -> str:
+    """'left' or 'right' for geoms of a leg, else ''."""
+    name = scene.model.body(scene.model.geom_bodyid[geom]).name
+    side, _, part = name.partition("_")
+    return side if part in ("thigh", "shin", "foot") else ""
+
+
+# The humanoid ---------------------------------------------------------------------------------------
+
+
+def test_fifteen_bones_thirty_hinges_and_a_free_root(scene):
+    model = scene.model
+    assert len(scene.bones) == 15 == model.nbody - 1
+    assert list(model.jnt_type) == [mujoco.mjtJoint.mjJNT_FREE] + 30 * [mujoco.mjtJoint.mjJNT_HINGE]
+    assert model.nu == 30 == len(scene.character.joints)
+    driven = [model.joint(model.actuator_trnid[i, 0]).name for i in range(model.nu)]
+    assert driven == list(scene.character.joints)
+    assert (model.nq, model.nv) == (37, 36)
+    assert model.jnt_limited[1:].all()
+
+
+def test_height_and_mass(scene):
+    assert extent(scene, at(scene, {})) == pytest.approx(1.75, abs=0.01)
+    assert mass(scene) == pytest.approx(70, abs=0.01)
+    assert scene.model.body_mass[1:].min() > 0.3
+
+
+def test_variants():
+    plain, light, heavy = (Scene(character(name)) for name in ("humanoid", "humanoid-light", "humanoid-heavy"))
+    assert mass(light) == pytest.approx(50, abs=0.01)
+    assert mass(heavy) == pytest.approx(70 * 1.2846, abs=0.01)  # the torso's 28.46 % once more
+    assert com_height(light) == pytest.approx(com_height(plain), abs=1e-9)
+    assert com_height(heavy) > com_height(plain) + 0.05
+    assert extent(heavy, at(heavy, {})) == pytest.approx(1.75, abs=0.01)
+
+
+def test_proportions_change_sizes(scene):
+    tall = Scene(humanoid(height=2.0))
+    assert extent(tall, at(tall, {})) == pytest.approx(2.0, abs=0.01)
+    assert mass(tall) == pytest.approx(70, abs=0.01)
+    for options, (a, b), factor in (
+        ({"legs": 1.2}, ("left_thigh", "left_foot"), 1.2),
+        ({"arms": 0.8}, ("left_upper_arm", "left_hand"), 0.8),
+        ({"shoulders": 1.5}, ("left_upper_arm", "right_upper_arm"), 1.5),
+    ):
+        assert span(Scene(humanoid(**options)), a, b) == pytest.approx(factor * span(scene, a, b), rel=1e-6)
+    assert mass(Scene(humanoid(mass=35))) == pytest.approx(35, abs=0.01)
+
+
+def test_strength_grows_with_weight_and_lever():
+    small, large = humanoid(), humanoid(height=3.5, mass=140)
+    for name, joint in small.joints.items():
+        assert large.joints[name].strength == pytest.approx(4 * joint.strength)
+
+
+def test_mirrored_poses_are_mirror_images(scene):
+    rng = np.random.default_rng(0)
+    middle = {"spine_side": -1, "spine_twist": -1, "neck_side": -1, "neck_twist": -1}
+    swap = {"left": "right", "right": "left"}
+
+    def twin(name: str) -> str:
+        side, _, rest = name.partition("_")
+        return f"{swap[side]}_{rest}" if side in swap else name
+
+    for _ in range(5):
+        angles = {joint: rng.uniform(-0.5, 0.5) for joint in scene.character.joints}
+        mirrored = {twin(joint): middle.get(joint, 1) * angle for joint, angle in angles.items()}
+        one, other = at(scene, angles), at(scene, mirrored)
+        for bone in scene.bones:
+            assert other.body(twin(bone)).xipos == pytest.approx(one.body(bone).xipos * [1, -1, 1], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("joint", "body", "axis", "sign"),
+    [
+        ("left_hip_bend", "left_foot", 0, 1),  # flexes: the foot goes forwards
+        ("left_knee", "left_foot", 0, -1),
+        ("left_elbow", "left_hand", 0, 1),
+        ("left_ankle", "left_foot", 2, 1),  # lifts the toes
+        ("spine_bend", "head", 0, 1),
+        ("left_shoulder_side", "left_hand", 1, 1),  # away from the middle
+        ("right_shoulder_side", "right_hand", 1, -1),
+        ("left_hip_side", "left_foot", 1, 1),
+        ("right_hip_side", "right_foot", 1, -1),
+    ],
+)
+def test_a_positive_angle_flexes_lifts_or_spreads(scene, joint, body, axis, sign):
+    moved = at(scene, {joint: 0.3}).body(body).xipos - at(scene, {}).body(body).xipos
+    assert sign * moved[axis] > 0.005
+
+
+def test_contact_filter_lets_legs_touch_each_other_and_all_touch_the_ground(scene):
+    model = scene.model
+    ground = model.geom("ground").id
+    for a, b in combinations(range(model.ngeom), 2):
+        if model.geom_bodyid[a] == model.geom_bodyid[b]:
+            continue
+        meet = bool(
+            model.geom_contype[a] & model.geom_conaffinity[b] or model.geom_contype[b] & model.geom_conaffinity[a]
+        )
+        legs = {side_of_leg(scene, a), side_of_leg(scene, b)} == {"left", "right"}
+        assert meet == (legs or ground in (a, b))
+
+
+def test_overlapping_bones_collide_only_between_the_legs(scene):
+    rng = np.random.default_rng(0)
+    met = 0
+    for _ in range(100):  # any angles: limbs go through each other everywhere
+        data = at(scene, {joint: rng.uniform(-2, 2) for joint in scene.character.joints}, height=5)
+        for a, b in data.contact.geom:
+            assert {side_of_leg(scene, a), side_of_leg(scene, b)} == {"left", "right"}
+            met += 1
+    assert met > 0
+    crossed = at(scene, {"left_hip_side": -0.3, "right_hip_side": -0.3}, height=5)
+    assert crossed.ncon > 0
+
+
+BAD = [
+    (lambda: humanoid(height=0.1), "height must be a number 0.5 or more and at most 4, got 0.1"),
+    (lambda: humanoid(height=float("nan")), "height must be a number 0.5 or more and at most 4, got nan"),
+    (lambda: humanoid(mass=-70), "mass must be a number 5 or more and at most 1000, got -70"),
+    (lambda: humanoid(legs=3), "legs must be a number 0.5 or more and at most 2, got 3"),
+    (lambda: humanoid(arms=0), "arms must be a number 0.5 or more and at most 2, got 0"),
+    (lambda: humanoid(shoulders=float("inf")), "shoulders must be a number 0.5 or more and at most 2, got inf"),
+    (lambda: humanoid(torso_mass=9), "torso_mass must be a number 0.2 or more and at most 5, got 9"),
+    (lambda: character("humanoit"), "no character 'humanoit'; there are: humanoid, humanoid-heavy, humanoid-light"),
+    (lambda: character("humanoit"), "(did you mean 'humanoid'?)"),
+    (lambda: humanoid().pose("tpose"), "no pose 'tpose'; there are: rest, t-pose (did you mean 't-pose'?)"),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), BAD, ids=[message[:30] for _, message in BAD])
+def test_bad_calls(call, message):
+    with pytest.raises(UserError, match=re.escape(message)):
+        call()
+
+
+# Every character ------------------------------------------------------------------------------------
+
+
+@each_character
+def test_recipe_makes_it_again(name):
+    one = character(name)
+    again = remake(one.recipe)
+    assert again.name == name
+    assert Scene(again).fingerprint == Scene(one).fingerprint
+    assert Scene(remake({**one.recipe, "mass": 60})).fingerprint != Scene(one).fingerprint
+
+
+@each_character
+def test_names_of_parts_exist(name):
+    one: Character = character(name)
+    scene = Scene(one)
+    assert one.name == name
+    for part in (*one.ends, one.trunk):
+        assert part in scene.bones
+    assert one.feet[0].startswith("left") and one.hands[0].startswith("left")
+    assert one.ends[0] == one.root
+    assert all(joint.strength > 0 and joint.activity > 0 for joint in one.joints.values())
+    assert set(one.groups) == {joint.group for joint in one.joints.values()}
+
+
+@each_character
+def test_poses_are_within_the_joints_limits(name):
+    scene = Scene(character(name))
+    low, high = np.array([scene.model.joint(joint).range for joint in scene.character.joints]).T
+    assert "rest" in scene.character.poses
+    for pose, named in scene.character.poses.items():
+        assert set(named) <= set(scene.character.joints)
+        angles = np.array(scene.character.pose(pose))
+        assert (low <= angles).all() and (angles <= high).all()
+
+
+@each_character
+def test_holds_its_rest_pose(name, still):
+    scene = Scene(character(name))
+    sims = Sims(scene, 1, 1)
+    sims.load(scene.state())
+    before = sims.view(f"{scene.character.root}.pos").copy()
+    for _ in range(round(1 / scene.dt)):
+        sims.act(still.control(sims))
+        assert not sims.broken.any()
+        assert np.abs(sims.view("qvel")).max() < 1.0
+    sunk = before[0, 2] - sims.view(f"{scene.character.root}.pos")[0, 2]
+    assert -0.005 < sunk < 0.03
+    on_ground = scene.show(sims.state[0]).contact
+    assert len(on_ground.dist) > 0
+    assert on_ground.dist.min() > -0.005
+    feet = [bone in scene.character.feet for bone in scene.bones]
+    assert ((sims.view("grounded")[0] > 0) == feet).all()

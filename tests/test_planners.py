@@ -1,0 +1,366 @@
+"""The contract of every planner by name, and of a planner as a controller."""
+
+import dataclasses
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tumble.errors import UserError
+from tumble.goals import Goal, Velocity
+from tumble.planners import CPBP, PLANNERS, CPBPSettings, Plan, Planned, planner_kind
+from tumble.planners.planned import names_of, replaced
+from tumble.sims import Sims
+
+each_planner = pytest.mark.parametrize("name", PLANNERS)
+LYING = ("t-pose", "supine")
+
+
+def make(name, scene, seed=0, nthread=1, **changes) -> Any:
+    """A planner of eight futures of 0.2 s."""
+    kind = PLANNERS[name]
+    settings = dataclasses.replace(kind.settings(), **{"samples": 8, "horizon": 0.2, **changes})
+    return kind.planner(scene, settings, seed, nthread)
+
+
+def live(planner, goal, frames=4, pose=LYING) -> list[Plan]:
+    """Plans of a few frames in which the first control of each is carried out."""
+    world = Sims(planner.scene, 1, 1)
+    world.load(planner.scene.state(*pose))
+    plans = []
+    for _ in range(frames):
+        plans.append(planner.plan(world.state[0].copy(), goal))
+        world.act(plans[-1].controls[:1])
+    return plans
+
+
+def same(one: list[Plan], other: list[Plan]) -> bool:
+    """Whether all that plans say is alike to the last bit."""
+    arrays = ("controls", "values", "path", "paths", "smoothed")
+    return all(
+        p.cost == q.cost
+        and p.effort == q.effort
+        and p.statistics == q.statistics
+        and all(getattr(p, name).tobytes() == getattr(q, name).tobytes() for name in arrays)
+        for p, q in zip(one, other, strict=True)
+    )
+
+
+def replayed(scene, goal, state, controls) -> tuple[np.ndarray, np.ndarray]:
+    """Values (K, terms) and root positions (K, 3) of doing it, in a world of its own."""
+    world = Sims(scene, 1, 1)
+    world.load(state)
+    values, path = [], []
+    for control in controls:
+        world.act(control[None])
+        values.append(goal.values(world)[0])
+        path.append(world.view("ends")[0, :3].copy())
+    return np.array(values), np.array(path)
+
+
+# Every planner --------------------------------------------------------------------------------------
+
+
+@each_planner
+def test_same_seed_same_plans(name, scene, goal):
+    planner = make(name, scene, seed=5)
+    plans = live(planner, goal)
+    assert same(plans, live(make(name, scene, seed=5), goal))
+    assert not same(plans, live(make(name, scene, seed=6), goal))
+    assert not same(plans[:1], plans[1:2])
+    planner.reset()
+    assert same(plans, live(planner, goal))
+
+
+@each_planner
+def test_threads_do_not_matter(name, scene, goal):
+    assert same(live(make(name, scene, nthread=1), goal), live(make(name, scene, nthread=2), goal))
+
+
+@each_planner
+def test_shapes(name, scene, goal):
+    planner = make(name, scene)
+    for plan in live(planner, goal, 2):
+        assert planner.steps == 6
+        assert plan.controls.shape == (6, scene.motors.size)
+        assert plan.values.shape == (6, len(goal.terms))
+        assert plan.path.shape == (6, 3)
+        assert plan.paths.shape[1:] == (6, 3)
+        assert plan.smoothed.shape in ((6, 3), (0, 3))
+        assert 0 <= plan.effort <= 1
+        assert plan.sim_steps == 48
+        assert plan.broken == 0
+        assert np.isfinite(plan.cost)
+
+
+@each_planner
+@pytest.mark.parametrize("pose", [("rest", ""), LYING])
+def test_values_and_path_are_those_of_doing_it(name, scene, goal, pose):
+    world = Sims(scene, 1, 1)
+    world.load(scene.state(*pose))
+    planner = make(name, scene, horizon=0.4)
+    for _ in range(4):
+        state = world.state[0].copy()
+        plan = planner.plan(state, goal)
+        values, path = replayed(scene, goal, state, plan.controls)
+        assert np.array_equal(plan.values, values)
+        assert np.array_equal(plan.path, path)
+        assert plan.cost >= values.sum() * (1 - 1e-12)  # and the control's own
+        assert any(np.array_equal(plan.path, sampled) for sampled in plan.paths)
+        world.act(plan.controls[:1])
+
+
+@each_planner
+def test_planning_leaves_the_state_and_the_live_world_alone(name, scene, goal):
+    world = Sims(scene, 1, 1)
+    world.load(scene.state(*LYING))
+    before, sensors = world.state.copy(), world.view("ends").copy()
+    state = world.state[0].copy()
+    planner = make(name, scene)
+    first = planner.plan(state, goal)
+    kept = first.controls.copy(), first.values.copy(), first.path.copy(), first.paths.copy()
+    planner.plan(scene.state(), goal)
+    assert np.array_equal(state, before[0])
+    assert np.array_equal(world.state, before)
+    assert np.array_equal(world.view("ends"), sensors)
+    for then, now in zip(kept, (first.controls, first.values, first.path, first.paths), strict=True):
+        assert np.array_equal(then, now)
+
+
+@each_planner
+def test_controls_keep_to_the_motors_bounds(name, scene, goal):
+    for plan in live(make(name, scene), goal):
+        assert (scene.motors.low <= plan.controls).all()
+        assert (plan.controls <= scene.motors.high).all()
+
+
+def sabotage(planner, rows, step) -> None:
+    """Make rows unstable at a step of every plan; they come back standing, which costs next to nothing."""
+    act, count = planner.sims.act, 0
+
+    def spoiled(control):
+        nonlocal count
+        if count % planner.steps == step:
+            planner.sims.view("qvel")[rows] = np.nan
+        count += 1
+        act(control)
+
+    planner.sims.act = spoiled
+
+
+@each_planner
+@pytest.mark.parametrize("rows", [[0, 1, 2], [1, 3, 5, 7], [1, 2, 3, 4, 5, 6, 7]], ids=str)
+def test_a_broken_row_never_wins(name, scene, goal, rows):
+    planner = make(name, scene)
+    sabotage(planner, rows, step=2)
+    state = scene.state(*LYING)
+    for _ in range(3):
+        plan = planner.plan(state, goal)
+        values, _ = replayed(scene, goal, state, plan.controls)
+        assert np.isfinite(plan.cost)
+        assert np.array_equal(plan.values, values)
+        assert plan.cost > 1000  # lying, not come back standing
+
+
+@each_planner
+def test_where_all_break_the_cost_is_infinite_and_planning_goes_on(name, scene, goal):
+    planner = make(name, scene)
+    sabotage(planner, slice(None), step=3)
+    for _ in range(3):
+        plan = planner.plan(scene.state(*LYING), goal)
+        assert plan.cost == np.inf
+        assert plan.broken == 8
+        assert plan.effort == pytest.approx(1)
+        assert not np.isnan(plan.values).any()
+        assert (scene.motors.low <= plan.controls).all() and (plan.controls <= scene.motors.high).all()
+    del planner.sims.act
+    assert np.isfinite(planner.plan(scene.state(), goal).cost)
+
+
+@each_planner
+def test_a_state_that_is_no_number_costs_infinity(name, scene, goal):
+    state = scene.state()
+    state[3] = np.nan
+    plan = make(name, scene).plan(state, goal)
+    assert plan.cost == np.inf
+    assert np.isfinite(plan.controls).all()
+
+
+@each_planner
+def test_a_plan_costs_less_than_lying_limp(name, scene):
+    goal, state = Goal(Velocity(target=(0, 0, 1.0))), scene.state(*LYING)
+    plan = make(name, scene, samples=16).plan(state, goal)
+    motors = scene.motors
+    limp = np.tile(np.r_[np.zeros(motors.joints), motors.low[motors.joints :]], (6, 1))
+    assert plan.values.sum() < replayed(scene, goal, state, limp)[0].sum()
+
+
+BAD = [
+    ({"samples": 0}, "samples must be a number 2 or more and at most 100000, got 0"),
+    ({"samples": float("nan")}, "samples must be a number 2 or more and at most 100000, got nan"),
+    ({"horizon": -1.0}, "horizon must be a number 0.0333333 or more and at most 60, got -1"),
+    ({"horizon": 0.0}, "horizon must be a number 0.0333333 or more"),
+    ({"horizon": float("nan")}, "horizon must be a number 0.0333333 or more and at most 60, got nan"),
+    ({"horizon": float("inf")}, "horizon must be a number 0.0333333 or more and at most 60, got inf"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), BAD, ids=[str(change) for change, _ in BAD])
+def test_bad_sizes(scene, change, message):
+    with pytest.raises(UserError, match=re.escape(message)):
+        make("cpbp", scene, **change)
+
+
+@each_planner
+@pytest.mark.parametrize("change", [change for change, _ in BAD], ids=str)
+def test_every_planner_refuses_bad_sizes(name, scene, change):
+    with pytest.raises(UserError, match=next(iter(change))):
+        make(name, scene, **change)
+
+
+def test_unknown_planner():
+    with pytest.raises(UserError, match=r"no controller 'cpb'; there are: .*cpbp.* \(did you mean 'cpbp'\?\)"):
+        planner_kind("cpb")
+
+
+@pytest.mark.xfail(strict=True, reason="C-PBP checks samples and horizon only")
+@pytest.mark.parametrize(
+    "change",
+    [{"regularisation": float("nan")}, {"cost_ceiling": float("nan")}, {"no_prior": -1.0}, {"resample_below": -1.0}],
+    ids=str,
+)
+def test_cpbp_checks_its_settings(scene, goal, small, change):
+    with pytest.raises(UserError, match=next(iter(change))):
+        CPBP(scene, dataclasses.replace(small, **change), 0, 1).plan(scene.state(), goal)
+
+
+@pytest.mark.xfail(strict=True, raises=ZeroDivisionError, reason="a width of 0 divides by zero in the middle of a plan")
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_cpbp_checks_its_widths(scene, goal, small):
+    with pytest.raises(UserError, match=r"calm\.speed"):
+        CPBP(scene, replaced(small, "calm.speed", 0.0), 0, 1).plan(scene.state(), goal)
+
+
+@pytest.mark.xfail(strict=True, raises=ValueError, reason="numpy's own ValueError comes through")
+def test_a_seed_is_not_negative(scene, small):
+    with pytest.raises(UserError, match="seed"):
+        CPBP(scene, small, seed=-1)
+
+
+# A planner as a controller --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def planned(scene, goal, small):
+    return Planned(CPBP(scene, small, 0, 1), goal)
+
+
+def test_planned_does_the_first_step_of_its_plan(scene, goal, planned, small):
+    world = Sims(scene, 1, 1)
+    world.load(scene.state(*LYING))
+    planned.start(world)
+    assert planned.latest is None
+    before = world.state.copy()
+    control = planned.control(world)
+    assert control.shape == (1, scene.motors.size)
+    assert np.array_equal(control[0], planned.latest.controls[0])
+    assert np.array_equal(world.state, before)
+    assert same([planned.latest], [CPBP(scene, small, 0, 1).plan(scene.state(*LYING), goal)])
+
+
+def test_start_begins_anew(scene, planned):
+    world = Sims(scene, 1, 1)
+    world.load(scene.state(*LYING))
+    first = [planned.control(world).copy() for _ in range(3)]
+    planned.start(world)
+    assert all(np.array_equal(control, planned.control(world)) for control in first)
+
+
+def test_planned_controls_one_world(scene, planned):
+    with pytest.raises(UserError, match="a planner controls one simulation, got 2"):
+        planned.start(Sims(scene, 2, 1))
+
+
+def test_set_goal(scene, planned):
+    other = Goal(Velocity())
+    planned.set_goal(other)
+    world = Sims(scene, 1, 1)
+    world.load(scene.state())
+    planned.control(world)
+    assert planned.latest.values.shape == (6, 1)
+
+
+@each_planner
+def test_every_setting_can_be_set_by_name(name, scene, goal):
+    planned = Planned(make(name, scene), goal)
+    settings = planned.planner.settings
+    for setting in names_of(settings):
+        part, value = settings, None
+        for field in setting.split("."):
+            part = value = getattr(part, field)
+        if not isinstance(value, (bool, int, float)):
+            continue
+        planned.set_parameter(setting, float(value))
+    assert planned.planner.settings == settings
+    assert {"samples", "horizon"} <= set(names_of(settings))
+
+
+def test_set_parameter(scene, planned):
+    first = planned.planner
+    planned.set_parameter("calm.speed", 0.25)
+    assert planned.planner is first
+    assert first.settings.calm.speed == 0.25
+    assert first.settings.tense.speed == CPBPSettings().tense.speed
+    planned.set_parameter("refine", 0)
+    assert first.settings.refine is False
+    planned.set_parameter("samples", 12)
+    assert planned.planner is not first
+    assert planned.planner.sims.nsim == 12
+    assert planned.planner.settings.calm.speed == 0.25
+    planned.set_parameter("horizon", 0.5)
+    assert planned.planner.steps == 15
+    world = Sims(scene, 1, 1)
+    world.load(scene.state())
+    assert planned.control(world).shape == (1, 35)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("samplse", r"no setting 'samplse'; there are: calm\.bend, .* \(did you mean 'samples'\?\)"),
+        ("calm.sped", r"no setting 'sped'; there are: .*speed"),
+        ("calm", "no setting 'calm'"),
+        ("calm.", "no setting 'calm.'"),
+        ("samples.x", "no setting 'samples.x'"),
+        ("__class__", "no setting '__class__'"),
+        ("", "no setting ''"),
+    ],
+)
+def test_unknown_settings(planned, name, message):
+    before = planned.planner.settings
+    with pytest.raises(UserError, match=message):
+        planned.set_parameter(name, 1.0)
+    assert planned.planner.settings is before
+
+
+def test_bad_values_leave_the_planner_as_it_was(planned):
+    before = planned.planner
+    with pytest.raises(UserError, match="samples must be a number 2 or more"):
+        planned.set_parameter("samples", 0)
+    with pytest.raises(UserError, match="horizon must be a number"):
+        planned.set_parameter("horizon", -1)
+    assert planned.planner is before
+
+
+@pytest.mark.xfail(
+    strict=True, raises=(ValueError, OverflowError), reason="int(nan) and int(inf) raise Python's own errors"
+)
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_whole_numbers_are_checked(planned, value):
+    try:
+        planned.set_parameter("samples", value)
+    except UserError as error:
+        assert "samples" in str(error)
+    else:
+        pytest.fail("took it")

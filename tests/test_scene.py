@@ -1,0 +1,125 @@
+"""Scenes: states, names, recipes and what they refuse."""
+
+import re
+
+import mujoco
+import numpy as np
+import pytest
+
+from tumble.characters import humanoid
+from tumble.errors import UserError
+from tumble.scene import LYING, Ball, Physics, Scene
+
+
+@pytest.mark.parametrize("lying", LYING)
+@pytest.mark.parametrize("pose", ["rest", "t-pose"])
+def test_a_state_touches_the_ground_at_its_lowest_point(scene, pose, lying):
+    for height in (0.0, 0.4):
+        data = scene.show(scene.state(pose, lying, height))
+        lowest = min(
+            mujoco.mj_geomDistance(scene.model, data, scene.model.geom("ground").id, geom, 10.0, None)
+            for geom in range(scene.model.ngeom)
+            if scene.model.geom_bodyid[geom] > 0
+        )
+        assert lowest == pytest.approx(height, abs=1e-6)
+        assert not data.qvel.any()
+        assert data.qpos[scene.motors.qpos] == pytest.approx(scene.character.pose(pose))
+
+
+@pytest.mark.parametrize(("lying", "z"), [("supine", 1), ("prone", -1)])
+def test_ways_to_lie(scene, lying, z):
+    data = scene.show(scene.state("t-pose", lying))
+    forward = data.body("head").xmat.reshape(3, 3)[:, 0]
+    assert forward == pytest.approx([0, 0, z], abs=1e-9)
+
+
+def test_show_and_read_are_inverse(scene):
+    rng = np.random.default_rng(0)
+    state = scene.state("t-pose", "prone")
+    data = scene.show(state)
+    data.qvel[:] = rng.standard_normal(scene.model.nv)
+    state = scene.read(data)
+    assert np.array_equal(scene.read(scene.show(state)), state)
+
+
+def test_state_is_a_copy(scene):
+    one = scene.state()
+    one[:] = 0
+    assert scene.state().any()
+
+
+def test_channels_are_the_sensors_of_those_names(scene):
+    data = scene.show(scene.state("t-pose", "supine"))
+    for name, part in scene.channels.items():
+        if name not in ("ends", "grounded"):
+            assert np.array_equal(data.sensordata[part], data.sensor(name).data)
+    ends = scene.character.ends
+    wanted = [data.body(end).xipos for end in ends] + [np.zeros(3)] * len(ends)
+    assert data.sensordata[scene.channels["ends"]] == pytest.approx(np.concatenate(wanted), abs=1e-12)
+    touching = dict(zip(scene.bones, data.sensordata[scene.channels["grounded"]], strict=True))
+    assert set(touching) == set(scene.bones)
+
+
+def test_a_recipe_builds_the_same_physics():
+    scene = Scene(
+        humanoid(legs=1.1, name="x"), [Ball(), Ball("b", 0.2, 1.0)], Physics(timestep=0.02, substeps=2, friction=0.8)
+    )
+    again = Scene.from_recipe(scene.recipe)
+    assert again.fingerprint == scene.fingerprint
+    assert again.recipe == scene.recipe
+    assert again.dt == 0.02
+    assert again.model.opt.timestep == 0.01
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"timestep": 1 / 60}, {"substeps": 2}, {"motor_gain": 0.5}, {"friction": 0.5}, {"speculative": False}],
+    ids=str,
+)
+def test_fingerprint_tells_physics_apart(scene, change):
+    assert Scene(humanoid(), physics=Physics(**change)).fingerprint != scene.fingerprint
+
+
+BAD = [
+    (lambda s: s.body("torzo"), "no body 'torzo' in the scene of 'humanoid'; there are: head, left_foot,"),
+    (lambda s: s.body("torzo"), "(did you mean 'torso'?)"),
+    (lambda s: s.state("sitting"), "no pose 'sitting'; there are: rest, t-pose"),
+    (lambda s: s.state("rest", "sideways"), "no way to lie 'sideways'; there are:"),
+    (lambda s: s.show(np.zeros(3)), "a state of this scene has"),
+    (lambda s: Scene(humanoid(), physics=Physics(timestep=0)), "timestep must be a number above 0 and at most 0.1"),
+    (lambda s: Scene(humanoid(), physics=Physics(substeps=0)), "substeps must be a number 1 or more"),
+    (lambda s: Scene(humanoid(), [Ball(radius=0)]), "radius of a ball must be a number 0.01 or more"),
+    (lambda s: Scene(humanoid(), [Ball(mass=float("nan"))]), "mass of a ball must be a number 0.001 or more"),
+    (lambda s: Scene.from_recipe({}), "not a scene of this version of tumble"),
+    (lambda s: Scene.from_recipe({**s.recipe, "props": 3}), "not a scene of this version of tumble"),
+    (lambda s: Scene.from_recipe({**s.recipe, "physics": {"gravity": 1}}), "not a scene of this version of tumble"),
+    (lambda s: Scene.from_recipe({**s.recipe, "character": {"height": "x"}}), "not a scene of this version of tumble"),
+    (lambda s: Scene.from_recipe({**s.recipe, "character": {"height": 99}}), "height must be a number 0.5 or more"),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), BAD, ids=[message[:40] for _, message in BAD])
+def test_bad_calls(scene, call, message):
+    with pytest.raises(UserError, match=re.escape(message)):
+        call(scene)
+
+
+@pytest.mark.xfail(strict=True, reason="MuJoCo's own ValueError comes through, from a recording's recipe too")
+@pytest.mark.parametrize("names", [("ball", "ball"), ("torso",)])
+def test_a_ball_needs_a_name_of_its_own(names):
+    with pytest.raises(UserError, match=names[0]):
+        Scene(humanoid(), [Ball(name) for name in names])
+
+
+@pytest.mark.xfail(strict=True, reason="Physics checks timestep and substeps only")
+@pytest.mark.parametrize("change", [{"friction": float("nan")}, {"friction": -1.0}, {"motor_gain": 0.0}], ids=str)
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_physics_is_checked(change):
+    with pytest.raises(UserError, match=next(iter(change))):
+        Scene(humanoid(), physics=Physics(**change))
+
+
+@pytest.mark.xfail(strict=True, reason="Scene.state takes any height")
+def test_height_is_checked(scene):
+    with pytest.raises(UserError, match="height"):
+        scene.state(height=float("nan"))
