@@ -59,6 +59,11 @@ def replayed(scene, goal, state, controls) -> tuple[np.ndarray, np.ndarray]:
     return np.array(values), np.array(path)
 
 
+@pytest.fixture
+def planned(scene, goal, small):
+    return Planned(CPBP(scene, small, 0, 1), goal)
+
+
 # Every planner --------------------------------------------------------------------------------------
 
 
@@ -224,22 +229,39 @@ def test_unknown_planner():
         planner_kind("cpb")
 
 
-@pytest.mark.xfail(strict=True, reason="C-PBP checks samples and horizon only")
+@each_planner
+def test_every_setting_must_be_a_number(name, scene, goal):
+    settings = make(name, scene).settings
+    taken = []
+    for setting in names_of(settings):
+        if setting in ("samples", "elites", "refine"):  # whole numbers and switches
+            continue
+        try:
+            PLANNERS[name].planner(scene, replaced(settings, setting, float("nan")), 0, 1).plan(scene.state(), goal)
+            taken.append(setting)
+        except UserError as error:
+            assert setting.split(".")[-1] in str(error)
+        except (ValueError, ArithmeticError):
+            taken.append(setting)
+    assert taken == []
+
+
 @pytest.mark.parametrize(
-    "change",
-    [{"regularisation": float("nan")}, {"cost_ceiling": float("nan")}, {"no_prior": -1.0}, {"resample_below": -1.0}],
-    ids=str,
+    ("setting", "value", "message"),
+    [
+        ("calm.speed", 0.0, "speed must be a number above 0, got 0"),
+        ("tense.limit", -1.0, "limit must be a number above 0, got -1"),
+        ("calm.control_weight", -1.0, "control_weight must be a number 0 or more, got -1"),
+        ("no_prior", 1.5, "no_prior must be a number 0 or more and at most 1, got 1.5"),
+        ("regularisation", 0.0, "regularisation must be a number above 0, got 0"),
+        ("cost_ceiling", 0.0, "cost_ceiling must be a number above 0, got 0"),
+    ],
 )
-def test_cpbp_checks_its_settings(scene, goal, small, change):
-    with pytest.raises(UserError, match=next(iter(change))):
-        CPBP(scene, dataclasses.replace(small, **change), 0, 1).plan(scene.state(), goal)
-
-
-@pytest.mark.xfail(strict=True, raises=ZeroDivisionError, reason="a width of 0 divides by zero in the middle of a plan")
-@pytest.mark.filterwarnings("ignore:divide by zero")
-def test_cpbp_checks_its_widths(scene, goal, small):
-    with pytest.raises(UserError, match=r"calm\.speed"):
-        CPBP(scene, replaced(small, "calm.speed", 0.0), 0, 1).plan(scene.state(), goal)
+def test_cpbp_checks_its_settings(planned, setting, value, message):
+    before = planned.planner.settings
+    with pytest.raises(UserError, match=re.escape(message)):
+        planned.set_parameter(setting, value)
+    assert planned.planner.settings is before
 
 
 @pytest.mark.xfail(strict=True, raises=ValueError, reason="numpy's own ValueError comes through")
@@ -249,11 +271,6 @@ def test_a_seed_is_not_negative(scene, small):
 
 
 # A planner as a controller --------------------------------------------------------------------------
-
-
-@pytest.fixture
-def planned(scene, goal, small):
-    return Planned(CPBP(scene, small, 0, 1), goal)
 
 
 def test_planned_does_the_first_step_of_its_plan(scene, goal, planned, small):

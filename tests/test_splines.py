@@ -246,21 +246,27 @@ def test_where_all_rows_break_the_nominal_stays(kind: str, scene: Scene, goal: G
 
 
 class Undefined(Term):
-    """Not a number in all rows but the third."""
+    """Not a number in all rows but one."""
 
     name: ClassVar[str] = "undefined"
     sigma = 1.0
 
+    def __init__(self, row: int) -> None:
+        self.row = row
+
     def residual(self, sims: Sims) -> np.ndarray:
-        return np.where(np.arange(sims.nsim) == 2, 0.0, np.nan)
+        return np.where(np.arange(sims.nsim) == self.row, 0.0, np.nan)
 
 
 @each_kind
 def test_what_has_no_cost_never_wins(kind: str, scene: Scene, goal: Goal) -> None:
     planner = make(kind, scene)
-    plan = planner.plan(scene.state("rest"), goal + Goal(Undefined()))
+    plan = planner.plan(scene.state("rest"), goal + Goal(Undefined(row=2)))
     assert plan.statistics["best_slot"] == 2
     assert np.isfinite(plan.cost) and np.isfinite(planner.nominal).all()
+    plan = planner.plan(scene.state("rest"), goal + Goal(Undefined(row=-1)))
+    assert (plan.cost, plan.effort) == (np.inf, 1.0)
+    assert np.isfinite(planner.nominal).all()
 
 
 # Splines in time ----------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tumble.errors import check_number
 from tumble.goals import Goal
 from tumble.planners.kernels import path_of, propose, refine
 from tumble.planners.planner import Plan, Planner
@@ -23,6 +24,10 @@ class Scales:
     limit: float  # of the torque limits, as sigma_0 and sigma_1 of theirs; fraction of strength
     control_weight: float  # of the control's own cost when the best path is chosen
 
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            check_number(name, value, 0, above=name != "control_weight")
+
     def towards(self, other: "Scales", share: float) -> "Scales":
         """Linear interpolation: self at share 0, other at 1."""
         mix = {k: a + share * (vars(other)[k] - a) for k, a in vars(self).items()}
@@ -37,12 +42,18 @@ class CPBPSettings:
     horizon: float = 1.2  # K, s, section 4.3
     resample_below: float = 0.5  # T_eff, section 4.3
     no_prior: float = 0.25  # N_n / N, section 4.3
-    cost_ceiling: float = 20.0  # T_gamma, eq. 20
+    cost_ceiling: float = 10.0  # T_gamma, eq. 20: 20; 10 in the authors' code, which gets up more often
     regularisation: float = 0.001  # lambda, eq. 19
     refine: bool = True  # local refinement, Algorithm 1
     # Scales are not given in the paper; ours, from measurements.
     calm: Scales = field(default_factory=lambda: Scales(0.5, 0.3, 0.5, 0.05, 0.1, 0.5, 1.0))
-    tense: Scales = field(default_factory=lambda: Scales(5.0, 1.0, 10.0, 1.0, 0.5, 0.3, 0.01))
+    tense: Scales = field(default_factory=lambda: Scales(4.0, 0.8, 8.0, 0.5, 0.25, 0.15, 0.01))
+
+    def __post_init__(self) -> None:
+        check_number("resample_below", self.resample_below, 0)
+        check_number("no_prior", self.no_prior, 0, 1)
+        check_number("cost_ceiling", self.cost_ceiling, 0, above=True)
+        check_number("regularisation", self.regularisation, 0, above=True)
 
 
 @dataclass

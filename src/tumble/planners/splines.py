@@ -17,10 +17,12 @@ A spline is a row of knots at equal distances in time, straight lines between th
 control: target velocities, then torque limits. Straight lines stay within the motors' bounds where
 the knots do, and a cubic would not. There is no pose prior and no resampling.
 
-Traps: the knots stay where they are in time while the horizon slides over them, so the plan of one
-frame is part of the next to the last bit. Resampling the spline at every frame instead blurs it,
-and then a character that stood by its plan falls. Velocities do not remember a pose: parts of
-the body that no term asks about wander.
+The knots stay where they are in time while the horizon slides over them, so that the plan of one
+frame is part of the next to the last bit, as hamalainen2014 asks of its splines. Sampling the
+spline anew at every frame would blur it a little each time.
+
+Trap: velocities do not remember a pose, so parts of the body that no term asks about wander: a
+character that stands well by `balance` lets its arms and torso go.
 """
 
 from abc import abstractmethod
@@ -47,6 +49,12 @@ class SplineSettings:
     limit_spread: float = 0.3  # what an activity is to the torque limits; as C-PBP; ours
     control_weight: float = 0.5  # of the control's own cost; not given; ours
 
+    def __post_init__(self) -> None:
+        check_number("spacing", self.spacing, 0, 60.0, above=True)
+        check_number("limit_spread", self.limit_spread, 0, above=True)
+        for name in ("calm_noise", "tense_noise", "control_weight"):
+            check_number(name, getattr(self, name), 0)
+
 
 @dataclass(frozen=True)
 class PredictiveSamplingSettings(SplineSettings):
@@ -64,12 +72,22 @@ class CEMSettings(SplineSettings):
     elites: int = 4  # how many of the cheapest make the next distribution; not given; ours
     least_noise: float = 0.5  # floor of the standard deviation, as a share of the noise; not given; ours
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number("least_noise", self.least_noise, 0)
+        if not 1 <= self.elites <= self.samples:
+            raise UserError(f"elites must be 1 to samples ({self.samples}), got {self.elites}")
+
 
 @dataclass(frozen=True)
 class MPPISettings(SplineSettings):
     """Settings of MPPI."""
 
     temperature: float = 0.1  # lambda over the median excess cost; not given; ours
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number("temperature", self.temperature, 0, above=True)
 
 
 class SplinePlanner(Planner):
@@ -89,7 +107,6 @@ class SplinePlanner(Planner):
     """
 
     def __init__(self, scene: Scene, settings: SplineSettings, seed: int = 0, nthread: int = 0) -> None:
-        check_number("spacing", settings.spacing, 0, 60.0, above=True)
         self.settings = settings
         motors, joints = scene.motors, scene.character.joints.values()
         self._activity = np.array([joint.activity for joint in joints])
@@ -187,20 +204,21 @@ class SplinePlanner(Planner):
             sims.act(control)
             values[k] = goal.values(sims)
             roots[k] = root
+        values[np.isnan(values)] = np.inf
         return values, roots
 
     def _costs(self, values: np.ndarray, controls: np.ndarray) -> np.ndarray:
         """(n,) of whole splines: the goal's values (K, n, terms), and the controls' (K, n, size) own."""
         scaled = (controls - self.neutral) / self.spread
-        costs = values.sum(axis=(0, 2)) + self.settings.control_weight * np.einsum("kij,kij->i", scaled, scaled)
-        return np.where(np.isnan(costs), np.inf, costs)
+        costs: np.ndarray = values.sum(axis=(0, 2))
+        return costs + self.settings.control_weight * np.einsum("kij,kij->i", scaled, scaled)
 
 
 class PredictiveSampling(SplinePlanner):
     """The cheapest spline is the next nominal one (Howell et al. 2022, "Predictive Sampling", MuJoCo MPC).
 
-    **Departures.** The paper's knots move with the horizon and its noise is constant; here knots
-    stay in time and noise follows effort, for reasons given above.
+    **Departures.** The paper's knots move with the horizon, here they stay in time (see above); its noise
+    is constant, here it follows effort (see `SplinePlanner`).
     """
 
     def __init__(
@@ -232,8 +250,6 @@ class CEM(SplinePlanner):
     """
 
     def __init__(self, scene: Scene, settings: CEMSettings = CEMSettings(), seed: int = 0, nthread: int = 0) -> None:
-        if not 1 <= settings.elites <= settings.samples:
-            raise UserError(f"elites must be 1 to samples ({settings.samples}), got {settings.elites}")
         super().__init__(scene, settings, seed, nthread)
 
     def ask(self) -> np.ndarray:
@@ -262,7 +278,6 @@ class MPPI(SplinePlanner):
     """
 
     def __init__(self, scene: Scene, settings: MPPISettings = MPPISettings(), seed: int = 0, nthread: int = 0) -> None:
-        check_number("temperature", settings.temperature, 0, above=True)
         super().__init__(scene, settings, seed, nthread)
 
     def ask(self) -> np.ndarray:
