@@ -271,6 +271,7 @@ BAD = [
     (lambda: Goal(Velocity(sigma=0)), "sigma of term 'velocity' must be a number above 0, got 0"),
     (lambda: Goal(Spin("pelvis", sigma=-1)), "sigma of term 'spin' must be a number above 0, got -1"),
     (lambda: Goal(Damage("head", sigma=float("nan"))), "sigma of term 'damage' must be a number above 0, got nan"),
+    (lambda: Goal(Velocity(sigma=float("inf"))), "sigma of term 'velocity' must be a number above 0, got inf"),
     (lambda: Goal(calm=5, alarmed=5), "a goal needs 0 <= calm < alarmed, got 5 and 5"),
     (lambda: Goal(calm=float("nan")), "a goal needs 0 <= calm < alarmed, got nan and 400"),
 ]

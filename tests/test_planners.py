@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from tumble.errors import UserError
-from tumble.goals import Goal, Velocity
+from tumble.goals import Goal, Term, Velocity
 from tumble.planners import CPBP, PLANNERS, CPBPSettings, Plan, Planned, planner_kind
+from tumble.planners.cpbp import Scales
 from tumble.planners.planned import names_of, replaced
 from tumble.sims import Sims
 
@@ -125,12 +126,17 @@ def test_planning_leaves_the_state_and_the_live_world_alone(name, scene, goal):
     planner = make(name, scene)
     first = planner.plan(state, goal)
     kept = first.controls.copy(), first.values.copy(), first.path.copy(), first.paths.copy()
-    planner.plan(scene.state(), goal)
+    second = planner.plan(scene.state(), goal)
     assert np.array_equal(state, before[0])
     assert np.array_equal(world.state, before)
     assert np.array_equal(world.view("ends"), sensors)
     for then, now in zip(kept, (first.controls, first.values, first.path, first.paths), strict=True):
         assert np.array_equal(then, now)
+    planner.reset()
+    for array in vars(planner.plan(state, goal)).values():
+        if isinstance(array, np.ndarray):
+            array[:] = np.nan  # a plan is the caller's own
+    assert same([planner.plan(scene.state(), goal)], [second])
 
 
 @each_planner
@@ -268,6 +274,89 @@ def test_cpbp_checks_its_settings(planned, setting, value, message):
 def test_a_seed_is_not_negative(scene, small):
     with pytest.raises(UserError, match="seed"):
         CPBP(scene, small, seed=-1)
+
+
+# C-PBP ----------------------------------------------------------------------------------------------
+
+
+def even(**changes: float) -> CPBPSettings:
+    """Settings with the same known scales at any effort; torque limits cost next to nothing."""
+    scales = Scales(
+        **{"speed": 2.0, "change": 1.0, "bend": 0.7, "pose": 1.0, "mutation": 0.5, "limit": 1e6, "control_weight": 0.3}
+    )
+    return CPBPSettings(samples=8, horizon=0.4, calm=scales, tense=scales, **changes)
+
+
+def control_cost(scene, controls, done) -> float:
+    """Of controls (K, size) after two that were done before, newest first (eq. 22), torque limits aside."""
+    activity = np.array([joint.activity for joint in scene.character.joints.values()])
+    x = np.vstack([done[1], done[0], controls])[:, : scene.motors.joints] / activity
+    return float(
+        (x[2:] ** 2).sum() / 2.0**2 + (np.diff(x, axis=0)[1:] ** 2).sum() + (np.diff(x, 2, axis=0) ** 2).sum() / 0.7**2
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_cpbp_cost_is_the_goals_and_the_controls_along_the_way(scene, goal, seed):
+    planner = CPBP(scene, even(resample_below=1.0), seed, 1)  # costs must follow the walkers through it
+    world = Sims(scene, 1, 1)
+    world.load(scene.state(*LYING))
+    done = np.zeros((2, scene.motors.size))
+    for _ in range(6):
+        plan = planner.plan(world.state[0].copy(), goal)
+        assert plan.statistics["resampled"] == planner.steps - 1
+        assert plan.cost == pytest.approx(plan.values.sum() + 0.3 * control_cost(scene, plan.controls, done), rel=1e-9)
+        world.act(plan.controls[:1])
+        done = np.stack([plan.controls[0], done[0]])
+
+
+def test_cpbp_takes_the_cheapest_walker(scene, goal):
+    planner = CPBP(scene, even(resample_below=0.0), 1, 1)
+    act, costs, controls = planner.sims.act, [], []
+
+    def spied(control):
+        act(control)
+        costs.append(goal.cost(planner.sims))
+        controls.append(control.copy())
+
+    planner.sims.act = spied
+    plan = planner.plan(scene.state(*LYING), goal)
+    done = np.zeros((2, scene.motors.size))
+    walked = np.array(controls).swapaxes(0, 1)
+    totals = np.sum(costs, axis=0) + [0.3 * control_cost(scene, walk, done) for walk in walked]
+    assert plan.statistics["resampled"] == 0
+    assert plan.cost == pytest.approx(totals.min(), rel=1e-9)
+    assert np.array_equal(plan.controls, walked[totals.argmin()])
+    assert len(np.unique(totals)) == 8
+
+
+class NotTheFirst(Term):
+    """The first row is the worst of all."""
+
+    name, sigma = "not_the_first", 1.0
+
+    def residual(self, sims):
+        return np.r_[1e3, np.zeros(sims.nsim - 1)]
+
+
+def test_cpbp_replays_the_best_of_the_previous_frame(scene, goal):
+    planner = CPBP(scene, even(resample_below=1.0), 1, 1)
+    state = scene.state(*LYING)
+    first = planner.plan(state, goal)
+    act, seen = planner.sims.act, []
+
+    def spied(control):
+        act(control)
+        seen.append((control[0].copy(), planner.sims.state[0].copy()))
+
+    planner.sims.act = spied
+    planner.plan(state, goal + Goal(NotTheFirst()))
+    world = Sims(scene, 1, 1)
+    world.load(state)
+    for wanted, (control, after) in zip(first.controls[1:], seen, strict=False):
+        world.act(wanted[None])
+        assert np.array_equal(control, wanted)
+        assert np.array_equal(after, world.state[0])  # resampling leaves this walker alone
 
 
 # A planner as a controller --------------------------------------------------------------------------

@@ -135,9 +135,10 @@ def test_a_drag_at_a_point_turns_the_body(scene, high):
     data = scene.show(scene.state(height=10.0))
     torso, point = data.body("torso"), np.array([0.1, 0.2, 0.05])
     place = torso.xpos + torso.xmat.reshape(3, 3) @ point
-    high.send(Drag("torso", tuple(place + np.array([0, 0, 0.5])), point=tuple(point)))
+    reach = np.array([0.3, -0.2, 0.5])
+    high.send(Drag("torso", tuple(place + reach), point=tuple(point)))
     wrench = applied(high)[scene.body("torso")]
-    force = mass(scene) * 20 * np.array([0, 0, 0.5])
+    force = mass(scene) * 20 * reach
     assert wrench[:3] == pytest.approx(force, abs=1e-6)
     assert wrench[3:] == pytest.approx(np.cross(place - torso.xipos, force), abs=1e-6)
 

@@ -48,7 +48,7 @@ def resample(weights, u):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def normal_quantile(p):  # type: ignore[no-untyped-def]
-    """x with Phi(x) = p for p in (0, 0.5], to a relative 1e-9: a rational start, one Halley step."""
+    """x with Phi(x) = p for p in (0, 0.5], to a relative 1e-9: a rational start, two Halley steps."""
     if p < 1e-300:
         return -37.0
     t = math.sqrt(-2.0 * math.log(p))

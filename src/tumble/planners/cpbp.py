@@ -80,7 +80,21 @@ class CPBP(Planner):
     the rest pose, and near a trajectory of the previous frame. Walkers that do badly are replaced by
     copies of ones that do well. The first control of the cheapest trajectory is the result.
 
-    **Departures.** DEPARTURES
+    **Departures.**
+
+    - Torque limits: paper 0 to 300 with a zero-mean prior; here fractions of each joint's strength, and
+      the prior's mean is the effort, because a leg whose limit drops for one frame collapses.
+    - Mutation and the weight of the control's cost: constant in the paper (0.25; 1); here they go from
+      calm to tense as the other scales do, because one value is either restless or sedate.
+    - sigma_p is a standard deviation: Cov(pose) = sigma_p^2 C_u (the paper prints sigma_p C_u).
+    - Effort: the paper combines it at every step k; here its mean along the previous frame's best path
+      sets the scales of a whole frame.
+    - T_gamma is 10, as in the authors' code; the paper says 20.
+    - Resampling is systematic; the paper draws ancestors independently. It has less variance.
+    - Refinement: Algorithm 1 pairs the control with the state it led to; here with the state it
+      started from, as the text around it says ("simulating forward from x_k with controls u_k"), so that
+      every step gets a smoothed control. The result is kept within the motors' bounds.
+    - The backward pass of beliefs is left out: with Q = 0 it adds nothing (the paper says so).
     """
 
     def __init__(self, scene: Scene, settings: CPBPSettings = CPBPSettings(), seed: int = 0, nthread: int = 0) -> None:
