@@ -1,5 +1,7 @@
 """Scenes and small settings that many tests share; built once, so that numba compiles once."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -53,8 +55,14 @@ class Still(Controller):
         motors = sims.scene.motors
         return np.tile(np.r_[np.zeros(motors.joints), np.ones(motors.size - motors.joints)], (sims.nsim, 1))
 
+    def check_goal(self, goal: Goal) -> None:
+        pass
+
     def set_goal(self, goal: Goal) -> None:
         self.goals.append(goal)
+
+    def check_parameters(self, changes: Sequence[tuple[str, float]]) -> None:
+        pass
 
     def set_parameter(self, name: str, value: float) -> None:
         self.parameters.append((name, value))

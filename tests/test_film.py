@@ -112,16 +112,14 @@ def test_drawing_model_takes_the_same_states_and_steps_alike(scene: Scene, poses
 @pytest.mark.parametrize("proportions", [{}, {"height": 1.2, "legs": 1.3, "arms": 0.8, "shoulders": 1.4}])
 def test_what_the_humanoid_wears_weighs_nothing(proportions: dict[str, float]) -> None:
     scene = Scene(humanoid(**proportions))
-    spec = scene.spec.copy()
-    spec.compiler.discardvisual = True
-    bare = spec.compile()
-    worn = scene.model.ngeom - bare.ngeom
-    assert worn == (scene.model.geom_group == 1).sum() > 0
-    here, there = scene.show(scene.state("t-pose", "supine")), mujoco.MjData(bare)
-    mujoco.mj_setState(bare, there, scene.read(here), INTEGRATION)
+    dressed = scene.spec.copy().compile()
+    worn = dressed.ngeom - scene.model.ngeom
+    assert worn == (dressed.geom_group == 1).sum() > 0
+    here, there = scene.show(scene.state("t-pose", "supine")), mujoco.MjData(dressed)
+    mujoco.mj_setState(dressed, there, scene.read(here), INTEGRATION)
     for _ in range(100):
         mujoco.mj_step(scene.model, here)
-        mujoco.mj_step(bare, there)
+        mujoco.mj_step(dressed, there)
     np.testing.assert_array_equal(here.qpos, there.qpos)
 
 

@@ -81,7 +81,6 @@ def test_resample_never_takes_a_row_without_weight(u):
     assert set(resample(np.array([0, 1.0, 0]), np.full(9, u))) == {1}
 
 
-@pytest.mark.xfail(strict=True, reason="(n - 1 + u) / n rounds to 1, and the last row is taken whatever its weight")
 def test_resample_at_the_end_of_the_interval():
     almost_one = np.nextafter(1.0, 0.0)  # the largest number that Generator.random returns
     assert resample(np.array([0.5, 0.5, 0.0]), np.full(8, almost_one)).max() == 1

@@ -222,7 +222,7 @@ def test_a_short_trial(name, scene, planned):
     assert result.finished
     assert result.frames == 9 == len(heard)
     assert result.seconds == pytest.approx(0.3)
-    assert len(result.plan_seconds) == 8 and min(result.plan_seconds) > 0
+    assert len(result.plan_seconds) == 9 and min(result.plan_seconds) > 0
     assert result.sim_steps == 9 * 8 * 6
     assert result.broken_rows == 0
     assert set(result.metrics) == {"rms_joint_speed", "rms_jerk", "falls"}

@@ -13,6 +13,7 @@ from tumble.controller import Controller
 from tumble.errors import UserError
 from tumble.goals import balance
 from tumble.planners import CPBP, Planned
+from tumble.planners.splines import CEM, CEMSettings
 from tumble.scene import PARKED, Scene
 from tumble.session import Session
 
@@ -114,33 +115,40 @@ def test_a_planner_gets_states_without_outside_forces(scene, goal, small, monkey
 # Drags ----------------------------------------------------------------------------------------------
 
 
-def test_a_drag_is_a_spring_per_kilogram(high, scene):
-    hand = scene.show(scene.state(height=10.0)).body("left_hand").xpos
-    reach = np.array([0.1, -0.2, 0.3])
-    high.send(Drag("left_hand", tuple(hand + reach), stiffness=20.0))
-    assert gained(high) == pytest.approx(mass(scene) * 20 * reach * scene.dt, abs=1e-6)
+def speed_of(session: Session, body: str, point: np.ndarray) -> np.ndarray:
+    """Velocity of a point on a body, m/s."""
+    data, jacobian = session.scene.show(session.world.state[0]), np.zeros((3, session.scene.model.nv))
+    place = data.body(body).xpos + data.body(body).xmat.reshape(3, 3) @ point
+    mujoco.mj_jac(session.scene.model, data, jacobian, None, place, data.body(body).id)
+    return jacobian @ data.qvel
 
 
-def test_a_drag_damps_the_point_it_holds(scene, still):
+@pytest.mark.parametrize("body", ["left_hand", "torso"])
+@pytest.mark.parametrize("speed", [(0.0, 0.0, 0.0), (0.5, 1.0, -0.7)])
+def test_a_drag_is_the_spring_at_the_end_of_its_step(scene, still, body, speed):
+    """Per kilogram, with the speed that the drag itself gives the point, beside a world without it."""
     data = scene.show(scene.state(height=10.0))
-    data.qvel[:3] = 1.0, 2.0, 3.0
-    session = Session(scene, still, scene.read(data))
-    hand = data.body("left_hand").xpos
-    session.send(Drag("left_hand", tuple(hand), stiffness=20.0, damping=5.0))
-    force = applied(session)[scene.body("left_hand"), :3]
-    assert force == pytest.approx(-mass(scene) * 5 * np.array([1, 2, 3]), rel=1e-9)
+    data.qvel[:3] = speed
+    dragged, free = (Session(scene, still, scene.read(data)) for _ in range(2))
+    point, reach = np.array([0.01, 0.02, 0.05]), np.array([0.05, -0.1, 0.15])
+    place = data.body(body).xpos + data.body(body).xmat.reshape(3, 3) @ point
+    dragged.send(Drag(body, tuple(place + reach), tuple(point), stiffness=20.0, damping=4.0))
+    wrench = applied(dragged)[scene.body(body)]
+    free.step()
+    later = speed + speed_of(dragged, body, point) - speed_of(free, body, point)
+    force = mass(scene) * (20 * (reach - scene.dt * later) - 4 * later)
+    assert wrench[:3] == pytest.approx(force, abs=0.05 * np.linalg.norm(force))
+    assert wrench[3:] == pytest.approx(np.cross(place - data.body(body).xipos, wrench[:3]), abs=1e-9)
 
 
-def test_a_drag_at_a_point_turns_the_body(scene, high):
-    data = scene.show(scene.state(height=10.0))
-    torso, point = data.body("torso"), np.array([0.1, 0.2, 0.05])
-    place = torso.xpos + torso.xmat.reshape(3, 3) @ point
-    reach = np.array([0.3, -0.2, 0.5])
-    high.send(Drag("torso", tuple(place + reach), point=tuple(point)))
-    wrench = applied(high)[scene.body("torso")]
-    force = mass(scene) * 20 * reach
-    assert wrench[:3] == pytest.approx(force, abs=1e-6)
-    assert wrench[3:] == pytest.approx(np.cross(place - torso.xipos, force), abs=1e-6)
+def test_a_spring_without_damping_pulls_a_heavy_thing_in_full(scene, still):
+    """What is left out is of the order dt^2 stiffness."""
+    session = Session(scene, still, scene.state(height=10.0))
+    place, reach = scene.show(session.start).body("torso").xipos, np.array([0.1, -0.2, 0.3])
+    session.send(Drag("torso", tuple(place + reach), stiffness=1e-3, damping=0.0))
+    below = tuple(scene.show(session.start).body("torso").xpos - place)
+    force = mass(scene) * 1e-3 * (reach - below)
+    assert applied(session)[scene.body("torso"), :3] == pytest.approx(force, rel=1e-4)
 
 
 def test_a_drag_pulls_to_its_target_until_release(scene, still):
@@ -161,14 +169,15 @@ def test_a_drag_pulls_to_its_target_until_release(scene, still):
     assert not applied(session).any()
 
 
-@pytest.mark.xfail(strict=True, reason="the damper is explicit and too strong for a hand: 10 kN, 55 rad/s")
 def test_lifting_by_the_hand_takes_no_more_than_the_spring(scene, still):
     session = Session(scene, still, scene.state())
     hand = scene.show(session.start).body("left_hand").xpos
     session.send(Drag("left_hand", tuple(hand + np.array([0, 0, 1.5]))))
-    most = 1.5 * 20 * mass(scene)  # N, at the start; a damper only takes from it until the body is there
+    most = 1.5 * 20 * mass(scene)  # N, at the start; yielding and damping only take from it
     for _ in range(60):
-        assert np.linalg.norm(applied(session)[scene.body("left_hand"), :3]) < 1.1 * most
+        assert np.linalg.norm(applied(session)[scene.body("left_hand"), :3]) < most
+    assert np.abs(session.world.view("qvel")[0, scene.motors.qvel]).max() < 1  # hangs there, unshaken
+    assert session.world.view("left_hand.pos")[0, 2] > hand[2] + 0.7
 
 
 def test_a_new_drag_replaces_the_old_one(high):
@@ -358,15 +367,37 @@ def test_controllers_without_goal_or_parameters_say_so(scene):
         session = Session(scene, Deaf(), scene.state())
         with pytest.raises(UserError, match=message):
             session.send(command)
-            session.step()
+        assert session.step().commands == ()
 
 
-@pytest.mark.xfail(strict=True, reason="send takes it; the error comes out of step, and takes other commands along")
-@pytest.mark.parametrize("command", [SetParameter("mutatoin", 1.0), SetGoal("balance", (0.0, 0.0))], ids=str)
-def test_what_the_controller_cannot_do_is_refused_when_sent(scene, goal, small, command):
+REFUSED = [
+    (SetParameter("mutatoin", 1.0), "no setting 'mutatoin'"),
+    (SetParameter("samples", 1), "samples must be a number 2 or more"),
+    (SetParameter("samples", 8.5), "samples must be a whole number, got 8.5"),
+    (SetParameter("horizon", 0), "horizon must be a number"),
+    (SetParameter("calm.speed", -1), "speed must be a number above 0"),
+    (SetGoal("balance", (0.0, 0.0)), "length of the facing direction"),
+]
+
+
+@pytest.mark.parametrize(("command", "message"), REFUSED, ids=str)
+def test_what_the_controller_cannot_do_is_refused_when_sent(scene, goal, small, command, message):
     session = Session(scene, Planned(CPBP(scene, small, 0, 1), goal), scene.state())
-    with pytest.raises(UserError):
+    session.send(SetParameter("calm.speed", 0.5))
+    with pytest.raises(UserError, match=message):
         session.send(command)
+    assert session.step().commands == (SetParameter("calm.speed", 0.5),)
+    assert session.controller.planner.settings.calm.speed == 0.5
+
+
+def test_commands_that_clash_with_those_that_wait_are_refused(scene, goal):
+    planned = Planned(CEM(scene, CEMSettings(samples=8, horizon=0.2), 0, 1), goal)
+    session = Session(scene, planned, scene.state())
+    session.send(SetParameter("elites", 6))
+    with pytest.raises(UserError, match=r"elites must be 1 to samples \(5\), got 6"):
+        session.send(SetParameter("samples", 5))
+    session.step()
+    assert (planned.planner.settings.elites, planned.planner.settings.samples) == (6, 8)
 
 
 # JSON -----------------------------------------------------------------------------------------------
@@ -420,7 +451,6 @@ def test_bad_json_is_refused(text, message):
         decode(text)
 
 
-@pytest.mark.xfail(strict=True, raises=UnicodeDecodeError, reason="bytes that are no UTF-8 inside a string")
 def test_bad_bytes_are_refused():
     with pytest.raises(UserError, match="not a command"):
         decode(b'{"type": "push", "body": "\xff", "force": [1, 2, 3]}')

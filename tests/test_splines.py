@@ -50,7 +50,7 @@ def make(kind: str, scene: Scene, seed: int = 0, nthread: int = 1, **changes: An
     return planner(scene, replace(settings, **changes), seed, nthread)
 
 
-def live(planner: SplinePlanner, goal: Goal, frames: int = 5, pose: str = "rest", lying: str = "") -> list[Plan]:
+def live(planner: SplinePlanner, goal: Goal, frames: int = 5, pose: str = "rest", lying: str = "upright") -> list[Plan]:
     """Plans of a few frames in which the first control of each is carried out."""
     world = Sims(planner.scene, 1, 1)
     world.load(planner.scene.state(pose, lying))

@@ -36,7 +36,11 @@ class Push(_Command, frozen=True):
 
 
 class Drag(_Command, frozen=True):
-    """A spring from a point on a body to a target, until `Release`. m; N/m and N s/m per kg of the character."""
+    """A spring from a point on a body to a target, until `Release`. m; N/m and N s/m per kg of the character.
+
+    The spring yields with the point within a step (`Session._spring`): a light limb follows gently, a taut
+    one pulls the whole character along.
+    """
 
     body: str
     target: Vector
@@ -114,7 +118,7 @@ def decode(text: bytes | str) -> Command:
     """A command from JSON such as '{"type": "push", "body": "torso", "force": [400, 0, 0]}'."""
     try:
         return msgspec.json.decode(text, type=Command)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeError) as error:
         raise UserError(f"not a command: {error}") from None
 
 

@@ -1,6 +1,7 @@
 """Controller: a feedback law for all rows of a Sims at once."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,10 +28,19 @@ class Controller(ABC):
     def control(self, sims: Sims) -> np.ndarray:
         """Controls (nsim, motors.size) for the simulations' present states; changes no state."""
 
+    def check_goal(self, goal: Goal) -> None:
+        """Refuse what `set_goal` would refuse; changes nothing."""
+        raise UserError(f"{type(self).__name__} takes no goal")
+
     def set_goal(self, goal: Goal) -> None:
         """Want something else from the next control on."""
-        raise UserError(f"{type(self).__name__} takes no goal")
+        self.check_goal(goal)
+
+    def check_parameters(self, changes: Sequence[tuple[str, float]]) -> None:
+        """Refuse what `set_parameter` would refuse of these (name, value), one after the other; changes nothing."""
+        for name, _ in changes:
+            raise UserError(f"{type(self).__name__} has no parameter '{name}'")
 
     def set_parameter(self, name: str, value: float) -> None:
         """Change a setting, from the next control on."""
-        raise UserError(f"{type(self).__name__} has no parameter '{name}'")
+        self.check_parameters([(name, value)])

@@ -369,7 +369,4 @@ def save(image: "Image.Image", path: str | os.PathLike[str]) -> None:
     path = Path(path)
     if path.suffix.lower() != ".png":
         raise UserError(f"a picture is written as .png, got '{path.name}'")
-    try:
-        replace_file(path, lambda file: image.save(file, "PNG"))
-    except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror or error}") from None
+    replace_file(path, lambda file: image.save(file, "PNG"))

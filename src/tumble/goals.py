@@ -44,8 +44,8 @@ class Goal:
     def __init__(self, *terms: Term, calm: float = 10.0, alarmed: float = 400.0) -> None:
         for term in terms:
             check_number(f"sigma of term '{term.name}'", term.sigma, 0, above=True)
-        if not 0 <= calm < alarmed:
-            raise UserError(f"a goal needs 0 <= calm < alarmed, got {calm:g} and {alarmed:g}")
+        if not 0 <= calm < alarmed < np.inf:
+            raise UserError(f"a goal needs 0 <= calm < alarmed < inf, got {calm:g} and {alarmed:g}")
         self.terms: tuple[Term, ...] = terms
         self._efforts: list[tuple[slice, float, float]] = [(slice(0, len(terms)), calm, alarmed)]
 

@@ -11,9 +11,11 @@ commands). Nothing in it is executed when it is loaded, and every size is checke
 """
 
 import contextlib
+import io
 import json
+import math
 import os
-import tempfile
+import secrets
 import zipfile
 from collections.abc import Mapping
 from importlib.metadata import version
@@ -112,20 +114,19 @@ class Recording:
             raise UserError(f"no file {path}")
         try:
             header, states, controls = _read(Path(path))
-        except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, msgspec.MsgspecError) as error:
-            raise UserError(f"{path} is not a whole tumble recording: {error}") from None
+        except Exception as error:  # a stranger's bytes: zipfile, zlib, numpy and msgspec raise errors of many types
+            raise UserError(f"{path} is not a whole tumble recording: {str(error) or type(error).__name__}") from None
         return cls(header, states, controls)
 
 
 def _read(path: Path) -> tuple[Header, np.ndarray, np.ndarray]:
     with zipfile.ZipFile(path) as archive:
         members = {info.filename: info.file_size for info in archive.infolist()}
-    if set(members) != MEMBERS:
-        raise ValueError(f"it holds {', '.join(sorted(members)) or 'nothing'}")
-    if sum(members.values()) > LARGEST:
-        raise ValueError(f"it would unpack to {sum(members.values()) >> 20} MiB")
-    with np.load(path, allow_pickle=False) as file:
-        raw, states, controls = file["header"], file["states"], file["controls"]
+        if set(members) != MEMBERS:
+            raise ValueError(f"it holds {', '.join(sorted(members)) or 'nothing'}")
+        if sum(members.values()) > LARGEST:
+            raise ValueError(f"it would unpack to {sum(members.values()) >> 20} MiB")
+        raw, states, controls = (_array(archive, name) for name in ("header", "states", "controls"))
     header = msgspec.json.decode(raw.tobytes(), type=Header)
     if header.format != FORMAT:
         raise ValueError(f"its format is '{header.format}', this version reads '{FORMAT}'")
@@ -139,12 +140,31 @@ def _read(path: Path) -> tuple[Header, np.ndarray, np.ndarray]:
     return header, states, controls
 
 
+def _array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
+    """A member's array, of the bytes that are there: what it claims takes no memory, and no pickle is read."""
+    data = archive.read(f"{name}.npy")
+    file = io.BytesIO(data)
+    if np.lib.format.read_magic(file) != (1, 0):
+        raise ValueError(f"its {name} are of another .npy version than 1.0")
+    shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
+    if dtype.hasobject or math.prod(shape) * dtype.itemsize != len(data) - file.tell() or min(shape, default=0) < 0:
+        raise ValueError(f"its {name} have {len(data) - file.tell()} bytes for {shape} of type {dtype}")
+    array = np.frombuffer(data, dtype, math.prod(shape), file.tell())
+    return array.reshape(shape, order="F" if fortran else "C").copy()
+
+
 class Recorder:
-    """A listener that keeps all frames of a session from now on."""
+    """A listener that keeps all frames of a session from now on.
+
+    It begins where no push or drag goes on: their commands lie before the recording, which could not
+    be replayed.
+    """
 
     def __init__(
         self, session: Session, scenario: str, controller: str, seed: int, settings: Mapping[str, Any] | None = None
     ) -> None:
+        if session.forced:
+            raise UserError("a recording begins where no push or drag goes on; start it before, or after their end")
         self._scene = session.scene
         self._states, self._controls = [session.world.state[0].copy()], list[np.ndarray]()
         self._commands: list[Timed] = []
@@ -185,28 +205,40 @@ class _Replay(Controller):
         self._next += 1
         return self._controls[self._next - 1 : self._next]
 
+    def check_goal(self, goal: Any) -> None:
+        pass
+
     def set_goal(self, goal: Any) -> None:
+        pass
+
+    def check_parameters(self, changes: Any) -> None:
         pass
 
     def set_parameter(self, name: str, value: float) -> None:
         pass
 
 
+def check_place(path: Path) -> None:
+    """Refuse a path that cannot become a file: its folder is missing, or it is a folder itself."""
+    if not os.path.isdir(path.parent):
+        raise UserError(f"no folder {path.parent} to write {path.name} into")
+    if os.path.isdir(path):
+        raise UserError(f"cannot write {path}: it is a folder")
+
+
 def replace_file(path: Path, write: Any) -> None:
     """Call write(file) on a temporary file in path's folder, flush it to disk, rename it to path."""
-    if not path.parent.is_dir():
-        raise UserError(f"no folder {path.parent} to write {path.name} into")
+    check_place(path)
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise UserError(f"cannot write into {path.parent}: {error.strerror}") from None
-    try:
-        with os.fdopen(handle, "wb") as file:
+        with open(beside, "xb") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(name, path)
-    except BaseException:
+        os.replace(beside, path)
+    except BaseException as error:
         with contextlib.suppress(OSError):
-            os.unlink(name)
+            os.unlink(beside)
+        if isinstance(error, OSError):
+            raise UserError(f"cannot write {path}: {error.strerror or error}") from None
         raise

@@ -28,7 +28,7 @@ def effective_count(weights):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def resample(weights, u):  # type: ignore[no-untyped-def]
-    """Ancestors for u.size descendants: sorted indices, each expected w n times (systematic).
+    """Ancestors for u.size descendants: sorted indices, each expected w n times (systematic), none without weight.
 
     Args:
       weights: normalised.
@@ -36,10 +36,12 @@ def resample(weights, u):  # type: ignore[no-untyped-def]
     """
     n = u.size
     ancestors = np.empty(n, np.intp)
-    cumulative, j = weights[0], 0
+    cumulative, j, last = weights[0], 0, weights.size - 1
+    while last > 0 and weights[last] == 0.0:  # a position may round to 1 or more, or the sum to less
+        last -= 1
     for i in range(n):
         position = (i + u[0]) / n
-        while position >= cumulative and j < weights.size - 1:
+        while position >= cumulative and j < last:
             j += 1
             cumulative += weights[j]
         ancestors[i] = j

@@ -19,9 +19,9 @@ from tumble.characters import Character, remake
 from tumble.errors import UserError, check_number, choose, unknown
 from tumble.motors import VelocityMotors
 
-# The root's orientation (w, x, y, z) for the ways to lie: facing up, facing down.
+# The root's orientation (w, x, y, z) for the ways to lie, or not to: facing ahead, up, down.
 LYING: Mapping[str, tuple[float, float, float, float]] = {
-    "": (1.0, 0.0, 0.0, 0.0),
+    "upright": (1.0, 0.0, 0.0, 0.0),
     "supine": (0.5**0.5, 0.0, -(0.5**0.5), 0.0),
     "prone": (0.5**0.5, 0.0, 0.5**0.5, 0.0),
 }
@@ -62,6 +62,12 @@ class Physics:
     friction: float = 1.0  # not given; ours
     speculative: bool = True  # contacts are found before a fast limb is deep in the ground
 
+    def __post_init__(self) -> None:
+        check_number("timestep", self.timestep, 0, 0.1, above=True)
+        check_number("substeps", self.substeps, 1, 1000)
+        check_number("motor_gain", self.motor_gain, 0, above=True)
+        check_number("friction", self.friction, 0, above=True)
+
 
 class Scene:
     """A character on the ground with props.
@@ -72,14 +78,13 @@ class Scene:
       character, props, physics: what it was made of.
       motors: what a control means; see `VelocityMotors`.
       channels: sensor readings by name, as slices of a sensordata row; 'ends' are position and
-        velocity of the character's ends in one run, 'grounded' the bones' ground contacts.
+        velocity of the character's ends in one run, 'grounded' the bones' ground contacts, with
+        speculative physics up to a step ahead of the touch.
       bones: body names in the order of 'grounded'.
       dt: seconds a control step.
     """
 
     def __init__(self, character: Character, props: Sequence[Ball] = (), physics: Physics = Physics()) -> None:
-        check_number("timestep", physics.timestep, 0, 0.1, above=True)
-        check_number("substeps", physics.substeps, 1, 1000)
         self.character, self.props, self.physics = character, tuple(props), physics
         self.dt = physics.timestep
         self.spec = self._assemble()
@@ -107,6 +112,8 @@ class Scene:
             name="ground", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], contype=1, conaffinity=1
         )
         for prop in self.props:
+            if prop.name in {part.name for part in (*spec.bodies, *spec.joints, *spec.geoms)}:
+                raise UserError(f"the scene has a part '{prop.name}' already; give every prop a name of its own")
             prop.add(spec)
         for geom in spec.geoms:
             geom.solimp = [0.97, 0.995, 0.001, 0.5, 2]  # feet sink 0.1 cm at rest instead of 1.1
@@ -136,15 +143,16 @@ class Scene:
             raise unknown("body", name, names, f" in the scene of '{self.character.name}'")
         return names.index(name)
 
-    def state(self, pose: str = "rest", lying: str = "", height: float = 0.0) -> np.ndarray:
+    def state(self, pose: str = "rest", lying: str = "upright", height: float = 0.0) -> np.ndarray:
         """A state in which the character holds a pose at rest, its lowest point `height` m up.
 
         Args:
           pose: one of the character's poses.
-          lying: '' upright, 'supine' on its back, 'prone' on its face.
+          lying: 'upright', 'supine' on its back, 'prone' on its face.
           height: m above the ground.
         """
         quat = choose("way to lie", lying, LYING)
+        check_number("height", height, -1e4, 1e4)
         data = mujoco.MjData(self.model)
         data.qpos[:3] = 0
         data.qpos[3:7] = quat

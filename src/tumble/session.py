@@ -21,7 +21,7 @@ import numpy as np
 from tumble.commands import Command, Drag, Explode, Push, Release, SetGoal, SetParameter, Throw
 from tumble.controller import Controller
 from tumble.errors import choose
-from tumble.goals import GOALS
+from tumble.goals import GOALS, Goal
 from tumble.scene import Scene
 from tumble.sims import Sims
 
@@ -83,6 +83,8 @@ class Session:
         self._inbox: deque[Command] = deque()
         self._pushes: list[_Force] = []
         self._drag: Drag | None = None
+        self._resistance = scene.model.dof_damping.copy()  # (nv,), N m s/rad, of joints and servos to a drag
+        self._resistance[scene.motors.qvel] += scene.model.actuator_gainprm[:, 0]
         controller.start(self.world)
 
     @property
@@ -90,11 +92,19 @@ class Session:
         """Simulated seconds since the start."""
         return self.index * self.scene.dt
 
+    @property
+    def forced(self) -> bool:
+        """Whether a push or a drag goes on."""
+        return bool(self._pushes) or self._drag is not None
+
     def send(self, command: Command) -> None:
-        """Have a command applied before the next step; refuses it now if the scene cannot do it."""
+        """Have a command applied before the next step; refuses it now if scene or controller cannot do it."""
         command.check(self.scene)
         if isinstance(command, SetGoal):
-            choose("goal", command.goal, GOALS)
+            self.controller.check_goal(self._goal(command))
+        elif isinstance(command, SetParameter):
+            changes = [one for one in (*self._inbox, command) if isinstance(one, SetParameter)]
+            self.controller.check_parameters([(change.name, change.value) for change in changes])
         self._inbox.append(command)
 
     def step(self) -> Frame:
@@ -137,9 +147,12 @@ class Session:
             case Throw():
                 command.apply(self.world)
             case SetGoal():
-                self.controller.set_goal(GOALS[command.goal](self.scene, command.facing))
+                self.controller.set_goal(self._goal(command))
             case SetParameter():
                 self.controller.set_parameter(command.name, command.value)
+
+    def _goal(self, command: SetGoal) -> Goal:
+        return choose("goal", command.goal, GOALS)(self.scene, command.facing)
 
     def _outside_forces(self) -> np.ndarray:
         """(nbody, 6): forces and torques at the bodies' centres of mass in this step; counts pushes down."""
@@ -153,15 +166,25 @@ class Session:
         return total
 
     def _spring(self, drag: Drag) -> np.ndarray:
-        """Force and torque of a drag, at its body's centre of mass."""
+        """Force and torque of a drag, at its body's centre of mass.
+
+        It is the spring's force at the end of the step, where the point's speed is v' = v + dt mobility force:
+        force = stiffness (reach - dt v') - damping v'. The force at its beginning would shake a hand, which
+        is light for a spring that can lift a body. The mobility knows inertia and motors, no contacts.
+        """
+        model, dt = self.scene.model, self.scene.dt
         body = self.scene.body(drag.body)
         data = self.scene.show(self.world.state[0])
         point = data.xpos[body] + data.xmat[body].reshape(3, 3) @ drag.point
-        jacobian = np.zeros((3, self.scene.model.nv))
-        mujoco.mj_jac(self.scene.model, data, jacobian, None, point, body)
-        mass = self.scene.model.body_subtreemass[self.scene.body(self.scene.character.root)]
-        reach = np.subtract(drag.target, point)
-        force = mass * (drag.stiffness * reach - drag.damping * (jacobian @ data.qvel))
+        jacobian, inertia = np.zeros((3, model.nv)), np.zeros((model.nv, model.nv))
+        mujoco.mj_jac(model, data, jacobian, None, point, body)
+        mujoco.mj_fullM(model, data, inertia)
+        inertia[np.diag_indices(model.nv)] += dt * self._resistance
+        mobility = jacobian @ np.linalg.solve(inertia, jacobian.T)
+        mass = model.body_subtreemass[self.scene.body(self.scene.character.root)]
+        stiffness, damping = mass * drag.stiffness, mass * (drag.damping + dt * drag.stiffness)
+        force = stiffness * np.subtract(drag.target, point) - damping * (jacobian @ data.qvel)
+        force = np.linalg.solve(np.eye(3) + dt * damping * mobility, force)
         return np.concatenate([force, np.cross(point - data.xipos[body], force)])
 
     def _blast(self, blast: Explode) -> list[_Force]:

@@ -15,7 +15,7 @@ import mujoco
 import numpy as np
 from mujoco import batch
 
-from tumble.errors import check_number, unknown
+from tumble.errors import UserError, check_number, unknown
 from tumble.scene import Scene
 
 UNSTABLE = [
@@ -65,6 +65,9 @@ class Sims:
     def act(self, control: np.ndarray) -> None:
         """Advance all by one control step with controls (nsim, motors.size)."""
         motors, step = self.scene.motors, self.batch.step
+        control = np.asarray(control, np.float64)
+        if control.shape != (self.nsim, motors.size):
+            raise UserError(f"controls must have the shape {(self.nsim, motors.size)}, got {control.shape}")
         for _ in range(self.scene.physics.substeps):
             motors.write(control, self._qvel, self._ctrl)
             step(stage=STAGE)

@@ -76,6 +76,9 @@ def add_sensors(spec: mujoco.MjSpec, character: Character, bones: Sequence[str])
     Names: com, com_velocity; PART.pos and PART.vel of the ends, in one run so that they are one
     slice; ROOT.up, TRUNK.up, HEAD.forward, ROOT.spin; BONE.ground, one per bone in one run, above 0
     where the bone touches the static world; HEAD.touch, above 0 where the head touches anything.
+
+    Touches are MuJoCo's contacts. Where physics is speculative, parts that would meet within the next
+    step are in contact already, so a touch is told up to a step ahead.
     """
     kinds = mujoco.mjtSensor
     # MuJoCo's 'body' is a bone's centre of mass, 'xbody' its frame: positions of the one, axes of the other

@@ -14,7 +14,7 @@ from tumble.characters import character
 from tumble.cli.progress import Interrupt, Progress
 from tumble.errors import UserError, check_number, choose
 from tumble.planners import Planned, planner_kind
-from tumble.recording import Recorder
+from tumble.recording import Recorder, check_place
 from tumble.scenarios import SCENARIOS, Result, Scenario, run_trial
 from tumble.scene import Scene
 from tumble.session import Session
@@ -139,8 +139,10 @@ def run(options: RunOptions, scenario: Scenario, settings: Any) -> int:
     check_number("trials", options.trials, 1, 1e6)
     check_number("seed", options.seed, 0, 2**63 - 1)
     check_number("threads", options.threads, 0, 1024)
-    if options.record is not None and options.record.suffix != ".npz":
-        raise UserError(f"a recording's name ends in .npz, got {options.record}")
+    if options.record is not None:
+        if options.record.suffix != ".npz":
+            raise UserError(f"a recording's name ends in .npz, got {options.record}")
+        check_place(options.record)
     scene = scenario.scene(character(options.character))
     runner = _Runner(options, scenario, scene, settings)
     with Progress(options.trials) as progress, Interrupt() as interrupt:

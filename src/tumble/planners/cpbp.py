@@ -61,7 +61,8 @@ class _Walk:
     """What the forward pass leaves behind, beside the planner's own arrays.
 
     values: (K, N, terms); totals: (N,) cost of whole trajectories; log_belief: (N,) forward belief at
-    the end; potential: (N,) logarithm of the last states' potentials; resampled: how often.
+    the end; potential: (N,) logarithm of the last states' potentials; resampled: how often; broken:
+    walkers that went unstable, those that were replaced included.
     """
 
     values: np.ndarray
@@ -69,6 +70,7 @@ class _Walk:
     log_belief: np.ndarray
     potential: np.ndarray
     resampled: int
+    broken: int
 
 
 class CPBP(Planner):
@@ -82,13 +84,14 @@ class CPBP(Planner):
 
     **Departures.**
 
-    - Torque limits: paper 0 to 300 with a zero-mean prior; here fractions of each joint's strength, and
+    - Torque limits: paper 0 to 300 with a zero-mean prior; here 0.5 to 1 of each joint's strength, and
       the prior's mean is the effort, because a leg whose limit drops for one frame collapses.
     - Mutation and the weight of the control's cost: constant in the paper (0.25; 1); here they go from
       calm to tense as the other scales do, because one value is either restless or sedate.
     - sigma_p is a standard deviation: Cov(pose) = sigma_p^2 C_u (the paper prints sigma_p C_u).
-    - Effort: the paper combines it at every step k; here its mean along the previous frame's best path
-      sets the scales of a whole frame.
+    - Effort: the paper combines it at every step k; here one value serves a whole frame, half the mean
+      and half the maximum along the previous frame's best path, so that a fall foreseen at the end of
+      the horizon is met at once.
     - T_gamma is 10, as in the authors' code; the paper says 20.
     - Resampling is systematic; the paper draws ancestors independently. It has less variance.
     - Refinement: Algorithm 1 pairs the control with the state it led to; here with the state it
@@ -129,7 +132,8 @@ class CPBP(Planner):
         self._smooth, smoothed = self._refine(walk) if self.settings.refine else (self._best, np.empty((0, 3)))
         self._done = np.stack([self._best[0], self._done[0]])
         values = walk.values[steps, along]
-        self._effort = float(goal.effort(values).mean())
+        asked = goal.effort(values)
+        self._effort = float(0.5 * (asked.mean() + asked.max()))
         return Plan(
             controls=self._best.copy(),
             cost=float(walk.totals[best]),
@@ -139,7 +143,7 @@ class CPBP(Planner):
             smoothed=smoothed,
             effort=self._effort,
             sim_steps=self._controls.shape[0] * self._controls.shape[1],
-            broken=int(self.sims.broken.sum()),
+            broken=walk.broken,
             statistics={"resampled": walk.resampled, "best_slot": best},
         )
 
@@ -158,13 +162,15 @@ class CPBP(Planner):
         before, earlier = np.tile(self._done[0], (n, 1)), np.tile(self._done[1], (n, 1))
         qpos, ends = sims.view("qpos"), sims.view("ends")
         self._ends[0] = ends
-        walk = _Walk(np.empty((self.steps, n, len(goal.terms))), np.zeros(n), np.zeros(n), np.zeros(n), 0)
+        walk = _Walk(np.empty((self.steps, n, len(goal.terms))), np.zeros(n), np.zeros(n), np.zeros(n), 0, 0)
         for k in range(self.steps):
             weights, parents = normalise(walk.log_belief), identity
             if k > 0 and effective_count(weights) < settings.resample_below * n:
                 parents = resample(weights, chance[k])
                 parents[:warm] = identity[:warm]  # the warm starts keep their own lineage
+                walk.broken += int(sims.broken.sum())
                 sims.take(parents)
+                walk.broken -= int(sims.broken.sum())
                 prior, before, earlier = prior[parents], before[parents], earlier[parents]
                 walk.totals, walk.log_belief = walk.totals[parents], np.zeros(n)
                 weights = np.full(n, 1.0 / n)
@@ -183,6 +189,7 @@ class CPBP(Planner):
             walk.potential = -0.5 * cost * self._softening(cost)
             walk.log_belief = walk.log_belief + walk.potential
             before, earlier = controls[k], before
+        walk.broken += int(sims.broken.sum())
         return walk
 
     def _softening(self, cost: np.ndarray) -> float:

@@ -1,6 +1,7 @@
 """A planner with a goal is a Controller: plan every frame, do the first step of the plan."""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from tumble.controller import Controller
 from tumble.errors import UserError, unknown
 from tumble.goals import Goal
-from tumble.planners.planner import Plan, Planner
+from tumble.planners.planner import Plan, Planner, check_sizes
 from tumble.sims import Sims
 
 
@@ -31,8 +32,17 @@ class Planned(Controller):
         self.latest = self.planner.plan(sims.state[0].copy(), self.goal)
         return self.latest.controls[:1]
 
+    def check_goal(self, goal: Goal) -> None:
+        pass
+
     def set_goal(self, goal: Goal) -> None:
         self.goal = goal
+
+    def check_parameters(self, changes: Sequence[tuple[str, float]]) -> None:
+        settings = self.planner.settings
+        for name, value in changes:
+            settings = replaced(settings, name, value)
+            check_sizes(self.planner.scene, settings.samples, settings.horizon)
 
     def set_parameter(self, name: str, value: float) -> None:
         """Change a setting by its name ('mutation', 'calm.speed'); samples and horizon start anew."""
@@ -46,6 +56,8 @@ def replaced(settings: Any, name: str, value: float) -> Any:
     if head not in fields or (rest != "") != dataclasses.is_dataclass(fields[head]):
         raise unknown("setting", name, names_of(settings))
     old = fields[head]
+    if isinstance(old, int) and not float(value).is_integer():
+        raise UserError(f"{name} must be a whole number, got {value:g}")
     new = replaced(old, rest, value) if rest else type(old)(value)
     return dataclasses.replace(settings, **{head: new})
 

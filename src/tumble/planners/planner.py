@@ -49,6 +49,12 @@ class Plan:
     statistics: dict[str, float] = field(default_factory=dict)
 
 
+def check_sizes(scene: Scene, samples: int, horizon: float) -> None:
+    """Refuse numbers of futures, and seconds ahead, that no planner takes."""
+    check_number("samples", samples, 2, 100_000)
+    check_number("horizon", horizon, scene.dt, 60.0)
+
+
 class Planner(ABC):
     """Finds controls for a state and a goal by simulating `samples` futures of `horizon` seconds.
 
@@ -62,8 +68,8 @@ class Planner(ABC):
     settings: Any
 
     def __init__(self, scene: Scene, samples: int, horizon: float, seed: int, nthread: int = 0) -> None:
-        check_number("samples", samples, 2, 100_000)
-        check_number("horizon", horizon, scene.dt, 60.0)
+        check_sizes(scene, samples, horizon)
+        check_number("seed", seed, 0)
         self.scene = scene
         self.steps = max(1, round(horizon / scene.dt))
         self.sims = Sims(scene, samples, nthread)

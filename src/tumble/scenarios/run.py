@@ -23,7 +23,7 @@ class Result:
       success: by the scenario's own test; False where the live world broke or the run was stopped.
       finished: whether it ran to its end.
       seconds, frames: simulated.
-      plan_seconds: wall time of every frame's control, first (compiling) frame excluded.
+      plan_seconds: wall time of every frame's control; the first of a process compiles.
       sim_steps: simulation steps that the planner spent.
       broken_rows: simulations that went unstable while planning, and the live world if it did.
       metrics: by name.
@@ -91,7 +91,7 @@ def run_trial(
         finished=finished,
         seconds=session.time,
         frames=session.index,
-        plan_seconds=count.seconds[1:],
+        plan_seconds=count.seconds,
         sim_steps=count.sim_steps,
         broken_rows=count.broken,
         metrics=track.metrics(),
