@@ -1,6 +1,6 @@
 """A character gets up from the floor, is pushed, and stays up: the whole of tumble on one screen.
 
-    python examples/hello.py
+python examples/hello.py
 """
 
 from tumble import CPBP, Planned, Push, Recorder, Scene, Session, balance, humanoid

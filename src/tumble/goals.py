@@ -243,9 +243,9 @@ def balance(scene: Scene, facing: tuple[float, float] | None = None) -> Goal:
     """Stay up and at rest, or get there: the cost of hamalainen2015 eq. 31.
 
     Departures: d_y is the character's own standing height (the paper's model: 1.04 m). Full effort is
-    asked for from a cost of 200 on: not given in the paper; with 400 it falls more often while it rises.
+    asked for from a cost of 250 on: not given in the paper; with 400 it falls more often.
     """
-    return Goal(*balance_terms(scene, facing), alarmed=200.0)
+    return Goal(*balance_terms(scene, facing), alarmed=250.0)
 
 
 GOALS: Mapping[str, Callable[[Scene, tuple[float, float] | None], Goal]] = {"balance": balance}

@@ -30,7 +30,7 @@ class VelocityMotors:
     """
 
     SPEED = 1.3 * np.pi  # rad/s, section 4.4 of hamalainen2015
-    WEAKEST = 0.5  # lowest torque limit; paper: 0, but a leg that goes weak for a frame falls (docs/decisions.md)
+    WEAKEST = 0.7  # lowest torque limit; paper: 0, but a leg that goes weak for a frame falls (docs/decisions.md)
 
     def __init__(self, model: mujoco.MjModel, character: Character):
         groups = character.groups

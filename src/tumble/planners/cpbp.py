@@ -84,7 +84,7 @@ class CPBP(Planner):
 
     **Departures.**
 
-    - Torque limits: paper 0 to 300 with a zero-mean prior; here 0.5 to 1 of each joint's strength, and
+    - Torque limits: paper 0 to 300 with a zero-mean prior; here 0.7 to 1 of each joint's strength, and
       the prior's mean is the effort, because a leg whose limit drops for one frame collapses.
     - Mutation and the weight of the control's cost: constant in the paper (0.25; 1); here they go from
       calm to tense as the other scales do, because one value is either restless or sedate.
