@@ -21,7 +21,7 @@ class VelocityMotors:
     """Target velocities of all joints, then a torque limit per bone group as a fraction of strength.
 
     A control is a row of `size` numbers: first the joints' target velocities in rad/s, then the
-    groups' limits in [0, 1] (section 4.1 of hamalainen2015).
+    groups' limits in [0, 1] (section 4.1 of hamalainen2015), of which samplers use [`WEAKEST`, 1].
 
     Attributes:
       low, high: (size,) bounds that samplers keep to.
