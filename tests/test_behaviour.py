@@ -34,8 +34,16 @@ def test_withstands_a_push_of_400_newtons_nine_times_of_ten(scene):
     assert successes(trials(scene, "push", range(10), force=400.0)) >= 9
 
 
+def test_withstands_or_recovers_from_600_newtons_seven_times_of_ten(scene):
+    assert successes(trials(scene, "push", range(10), force=600.0)) >= 7
+
+
 def test_gets_up_eight_times_of_ten(scene):
     assert successes(trials(scene, "getup", range(10))) >= 8
+
+
+def test_gets_up_from_its_face_eight_times_of_ten(scene):
+    assert successes(trials(scene, "getup-prone", range(10))) >= 8
 
 
 def test_no_simulation_breaks(scene):

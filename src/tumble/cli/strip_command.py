@@ -10,7 +10,10 @@ from tumble.recording import Recording
 
 
 def draw(
-    file: Annotated[Path, tyro.conf.Positional], out: Annotated[Path, tyro.conf.Positional], frames: int = 8
+    file: Annotated[Path, tyro.conf.Positional],
+    out: Annotated[Path, tyro.conf.Positional],
+    frames: int = 8,
+    columns: int = 4,
 ) -> int:
     """Draw a recording as a film strip, without a display.
 
@@ -20,11 +23,12 @@ def draw(
       file: a recording made with 'tumble run --record'.
       out: the picture to write, .png.
       frames: how many moments, evenly spaced from first to last.
+      columns: how many side by side; 0: all.
     """
     recording = Recording.load(file)
     scene = recording.scene()
     times = [i * scene.dt for i in range(len(recording.states))]
-    save(strip(scene, recording.states, times, frames), out)
+    save(strip(scene, recording.states, times, frames, columns=columns), out)
     print(f"drew {frames} moments of {times[-1]:.1f} s into {out}")
     return 0
 

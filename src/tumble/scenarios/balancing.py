@@ -72,11 +72,11 @@ class GetUpProne(Scenario):
 class Explosion(Scenario):
     """Stand; an explosion near the feet throws all body parts away from it; be up 5 s later."""
 
-    speed: float = 2.0
+    speed: float = 4.0
     """Speed that the blast gives a body part at 1 m distance, m/s."""
 
     name: ClassVar[str] = "explosion"
-    summary: ClassVar[str] = "a blast beside the feet (--speed M/S at 1 m, default 2), judged 5 s later"
+    summary: ClassVar[str] = "a blast beside the feet (--speed M/S at 1 m, default 4), judged 5 s later"
 
     def __post_init__(self) -> None:
         check_number("speed", self.speed, 0.0, 1000.0)
