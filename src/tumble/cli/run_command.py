@@ -185,7 +185,8 @@ class _Runner:
                 about = (self.scenario.name, self.options.controller, seed, asdict(self.settings))
                 recorders.append(Recorder(session, *about))
 
-        progress.begin(seed, self.scenario.trial(self.scene, np.random.default_rng(seed)).seconds)
+        own = self.scenario.trial(self.scene, np.random.default_rng(seed)).seconds
+        progress.begin(seed, own if self.options.seconds is None else self.options.seconds)
         began = time.perf_counter()
         try:
             result = run_trial(
