@@ -180,7 +180,8 @@ def test_labels_tell_close_times_apart(scene: Scene, poses: np.ndarray, gl: None
 def test_canvas_closes_twice(scene: Scene, gl: None) -> None:
     canvas = film.Canvas(scene, 16, 16)
     canvas.close()
-    canvas.close()
+    assert canvas._gl is None
+    canvas.close()  # frees nothing a second time
 
 
 # --- mistakes

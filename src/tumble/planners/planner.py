@@ -25,7 +25,7 @@ class Plan:
     """What a planner found in one frame, K steps ahead.
 
     Attributes:
-      controls: (K, motors.size), the best sequence; the first row is for now.
+      controls: (K, motors.size), the best sequence; its first row is the one to do.
       cost: of the best sequence, all steps and terms and the control's own.
       values: (K, terms), the goal's terms along the best path.
       path: (K, 3), predicted positions of the root along the best path, m.
