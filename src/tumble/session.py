@@ -71,6 +71,7 @@ class Session:
       world: the live `Sims`, one row.
       controller: who chooses.
       listeners: called with (session, frame) after every step.
+      start: the state it began in, a copy.
     """
 
     def __init__(self, scene: Scene, controller: Controller, state: np.ndarray) -> None:
