@@ -9,7 +9,8 @@ from tumble.characters import humanoid
 from tumble.controller import Controller
 from tumble.goals import Goal, balance
 from tumble.planners import CPBPSettings
-from tumble.scene import Ball, Scene
+from tumble.props import Ball
+from tumble.scene import Scene
 from tumble.sims import Sims
 
 
@@ -45,6 +46,7 @@ class Still(Controller):
         self.forces: list[np.ndarray] = []
         self.goals: list[Goal] = []
         self.parameters: list[tuple[str, float]] = []
+        self.directions: list[tuple[float, float] | None] = []
 
     def start(self, sims: Sims) -> None:
         self.states.clear()
@@ -60,6 +62,9 @@ class Still(Controller):
 
     def set_goal(self, goal: Goal) -> None:
         self.goals.append(goal)
+
+    def attend(self, direction: tuple[float, float] | None) -> None:
+        self.directions.append(direction)
 
     def check_parameters(self, changes: Sequence[tuple[str, float]]) -> None:
         pass

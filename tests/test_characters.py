@@ -208,6 +208,31 @@ def test_names_of_parts_exist(name):
     assert one.ends[0] == one.root
     assert all(joint.strength > 0 and joint.activity > 0 for joint in one.joints.values())
     assert set(one.groups) == {joint.group for joint in one.joints.values()}
+    assert len(one.arms) == len(one.hands) == 2
+    assert set(one.arms) <= set(one.groups)
+
+
+@each_character
+def test_an_arm_is_what_lies_between_trunk_and_hand(name):
+    scene = Scene(character(name))
+    model, one = scene.model, scene.character
+    for arm, hand in zip(one.arms, one.hands, strict=True):
+        chain, body = set(), scene.body(hand)
+        while body != scene.body(one.trunk):
+            assert body != 0, f"{hand} does not hang on the {one.trunk}"
+            chain |= {model.joint(j).name for j in range(model.njnt) if model.jnt_bodyid[j] == body}
+            body = model.body_parentid[body]
+        assert chain == {joint for joint, told in one.joints.items() if told.group == arm}
+
+
+@each_character
+def test_poses_that_goals_speak_of_exist(name):
+    """A T-pose has the arms out level: hands at the height of the shoulders, farther apart than at rest."""
+    scene = Scene(character(name))
+    rest, spread = (scene.show(scene.state(pose)) for pose in ("rest", "t-pose"))
+    for hand, side in zip(scene.character.hands, ("left", "right"), strict=True):
+        assert spread.body(hand).xipos[2] == pytest.approx(spread.body(f"{side}_upper_arm").xpos[2], abs=0.01)
+        assert abs(spread.body(hand).xipos[1]) > abs(rest.body(hand).xipos[1]) + 0.3
 
 
 @each_character

@@ -156,6 +156,40 @@ def test_standing_long_enough_is_a_success(capsys):
     assert (summary["successes"], summary["success_rate"]) == (1, 1.0)
 
 
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("ball", ["--mass", "--rolling", "--until"]),
+        ("ball-reach", ["--mass", "--rolling", "--until"]),
+        ("juggle", ["--mass", "--radius"]),
+        ("reach", ["--near", "--far"]),
+        ("steer", ["--pace"]),
+        ("obstacles", ["--height"]),
+        ("turbo", ["--height", "--depth"]),
+        ("wall", ["--force"]),
+    ],
+)
+def test_scenarios_options_are_in_their_help(capsys, name, options):
+    assert call("run", name, "--help") == 0
+    out = capsys.readouterr().out
+    assert all(option in out for option in options)
+
+
+def test_a_scenarios_own_metrics_are_told(capsys):
+    assert call("run", "steer", *SHORT, "--json") == 0
+    metrics = json.loads(capsys.readouterr().out)["metrics"]
+    assert set(metrics) == {"rms_joint_speed", "rms_jerk", "falls", "speed_along"}
+    assert isinstance(metrics["speed_along"], float)
+
+
+def test_a_scenarios_props_are_recorded_with_it(capsys, tmp_path):
+    path = tmp_path / "a.npz"
+    assert call("run", "ball", "--mass", "123", *SHORT, "--record", path) == 0
+    (ball,) = Recording.load(path).scene().props
+    assert (ball.mass, ball.radius) == (123, 0.5)
+    assert call("replay", path) == 0
+
+
 def test_threads_and_processes_do_not_matter(tmp_path, capsys):
     seed = ["--seed", "5", "--seconds", "0.4", "--samples", "8", "--horizon", "0.2"]
     one, two, other, elsewhere = (tmp_path / f"{name}.npz" for name in ("one", "two", "other", "elsewhere"))
@@ -233,7 +267,8 @@ BAD = [
     (["rnu"], "(did you mean 'run'?)"),
     (
         ["run", "stnd"],
-        "no scenario 'stnd'; there are: explosion, getup, getup-prone, push, stand (did you mean 'stand'?)",
+        "no scenario 'stnd'; there are: ball, ball-light, ball-reach, explosion, getup, getup-prone, juggle,"
+        " obstacles, push, reach, stand, steer, turbo, wall (did you mean 'stand'?)",
     ),
     (["run", "--json", "stand"], "name the scenario first: tumble run SCENARIO ...; there are: stand, push"),
     (["run", "stand", "--controller", "cpb"], "no controller 'cpb'; there are: "),
@@ -253,6 +288,12 @@ BAD = [
     (["run", "stand", "--controller", "cem", "--calm.speed", "1"], "--calm.speed"),
     (["run", "stand", "--force", "3"], "--force"),
     (["run", "push", "--force", "nan"], "force must be a number 0 or more and at most 100000, got nan"),
+    (["run", "ball", "--mass", "0"], "mass must be a number 0.1 or more and at most 10000, got 0"),
+    (["run", "ball", "--until", "0.5"], "until must be a number 1 or more and at most 3600, got 0.5"),
+    (["run", "steer", "--pace", "nan"], "pace must be a number 0.1 or more and at most 5, got nan"),
+    (["run", "reach", "--near", "2"], "far must be a number 2 or more and at most 100, got 1.2"),
+    (["run", "turbo", "--height", "-1"], "height must be a number 0.05 or more and at most 3, got -1"),
+    (["run", "juggle", "--pace", "1"], "--pace"),
     (["run", "push", "--force", "-5"], "force must be a number 0 or more and at most 100000, got -5"),
     (["run", "stand", "--record", "a.txt"], "a recording's name ends in .npz, got a.txt"),
     (["run", "stand", *SHORT, "--record", "nowhere/a.npz"], "no folder nowhere to write a.npz into"),

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tumble.planners.kernels import path_of, propose, refine
+from tumble.planners.kernels import path_of, propose, refine, weigh
 
 
 def case(n: int = 4, steps: int = 3, seed: int = 0) -> SimpleNamespace:
@@ -14,6 +14,7 @@ def case(n: int = 4, steps: int = 3, seed: int = 0) -> SimpleNamespace:
     size = 3
     return SimpleNamespace(
         out=np.empty((n, size)),
+        expense=np.empty(n),
         normal=rng.standard_normal((n, size)),
         uniform=rng.random((n, size)),
         before=np.tile([0.4, -0.3, 0.6], (n, 1)),
@@ -22,11 +23,11 @@ def case(n: int = 4, steps: int = 3, seed: int = 0) -> SimpleNamespace:
         address=np.array([2, 3]),
         rest=np.array([0.25, 0.05]),
         dt=1 / 30,
-        previous=rng.standard_normal((n, steps, size)),
+        previous=rng.standard_normal((steps, n, size)),
         best=rng.standard_normal((steps, size)),
         smooth=rng.standard_normal((steps, size)),
         prior=np.full(n, -1),
-        k=0,
+        k=1,
         warm=0,
         precision=np.array([[1.0, 2.0, 4.0], [3.0, 0.5, 2.0], [0.2, 1.0, 0.0], [0.01, 0.02, 0.0], [5.0, 2.0, 3.0]]),
         centre=np.array([0.0, 0.0, 0.8]),
@@ -37,8 +38,8 @@ def case(n: int = 4, steps: int = 3, seed: int = 0) -> SimpleNamespace:
 
 def drawn(c: SimpleNamespace) -> tuple[np.ndarray, np.ndarray]:
     """Controls and control costs."""
-    expense = propose(*vars(c).values())
-    return c.out, expense
+    propose(*vars(c).values())
+    return c.out, c.expense
 
 
 def product(c: SimpleNamespace, informed: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -54,7 +55,7 @@ def product(c: SimpleNamespace, informed: bool) -> tuple[np.ndarray, np.ndarray]
         (pose, posed),
     ]
     if informed:
-        factors.append((c.previous[c.prior[0], c.k + 1], c.precision[4]))
+        factors.append((c.previous[c.k, c.prior[0]], c.precision[4]))
     total = sum(p for _, p in factors)
     return sum(p * mean for mean, p in factors) / total, 1 / total
 
@@ -92,14 +93,14 @@ def test_prior_of_none_ignores_the_previous_frame():
 
 def test_the_last_step_has_no_previous_frame_to_go_by():
     c, free = case(steps=3), case(steps=3)
-    c.k = free.k = 2
+    c.k = free.k = 3
     c.prior[:], c.warm = 1, 2
     assert np.array_equal(drawn(c)[0], drawn(free)[0])
 
 
-def test_warm_rows_replay_the_next_step_of_best_and_smooth():
+def test_warm_rows_replay_best_and_smooth():
     c = case()
-    c.k, c.warm = 1, 2
+    c.k, c.warm = 2, 2
     c.prior[:] = 0
     x, _ = drawn(c)
     assert np.array_equal(x[0], c.best[2])
@@ -124,6 +125,43 @@ def test_control_cost(warm):
     p = c.precision
     direct = p[0] * (x - c.centre) ** 2 + p[1] * (x - c.before) ** 2 + p[2] * (x - straight) ** 2
     assert expense == pytest.approx(direct.sum(axis=1))
+
+
+# Weighing -------------------------------------------------------------------------------------------
+
+
+def weighed(values, expense=None, message=None, ceiling=5.0) -> SimpleNamespace:
+    """What `weigh` makes of a step's costs, with the totals at 1 before."""
+    n = len(values)
+    out = SimpleNamespace(totals=np.ones(n), potential=np.empty(n), log_belief=np.empty(n), weights=np.empty(n))
+    expense, message = np.zeros(n) if expense is None else expense, np.zeros(n) if message is None else message
+    out.count = weigh(np.asarray(values, float), expense, 0.5, ceiling, message, *vars(out).values())
+    return out
+
+
+@pytest.mark.parametrize("scale", [1.0, 40.0])  # the least cost below and above the ceiling
+def test_weights_by_numpy(scale):
+    rng = np.random.default_rng(5)
+    values, expense, message = scale * rng.random((6, 3)), rng.random(6), rng.standard_normal(6)
+    w = weighed(values, expense, message)
+    cost = values.sum(axis=1)
+    gamma = 5.0 / max(5.0, cost.min())
+    assert (gamma < 1) == (scale > 1)
+    assert w.totals == pytest.approx(1 + cost + 0.5 * expense)
+    assert w.potential == pytest.approx(-0.5 * gamma * cost)
+    assert w.log_belief == pytest.approx(message + w.potential)
+    belief = np.exp(message - 0.5 * gamma * cost)
+    assert w.weights == pytest.approx(belief / belief.sum())
+    assert w.count == pytest.approx(1 / (w.weights**2).sum())
+
+
+def test_broken_walkers_have_no_weight_unless_all_are_broken():
+    w = weighed([[1.0, 2.0], [np.inf, np.inf], [3.0, 0.0]])
+    assert w.weights == pytest.approx([0.5, 0.0, 0.5])
+    w = weighed(np.full((4, 1), np.inf))
+    assert w.weights == pytest.approx(0.25)
+    assert w.count == pytest.approx(4)
+    assert (w.totals == np.inf).all()
 
 
 # Genealogy ------------------------------------------------------------------------------------------

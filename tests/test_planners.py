@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from tumble.errors import UserError
-from tumble.goals import Goal, Term, Velocity
+from tumble.goals import GOALS, Goal, Term, balance, reach
+from tumble.goals.terms import Velocity
 from tumble.planners import CPBP, PLANNERS, CPBPSettings, Plan, Planned, planner_kind
 from tumble.planners.cpbp import Scales
 from tumble.planners.planned import names_of, replaced
@@ -207,6 +208,27 @@ def test_a_plan_costs_less_than_lying_limp(name, scene):
     assert plan.values.sum() < replayed(scene, goal, state, limp)[0].sum()
 
 
+@each_planner
+@pytest.mark.parametrize("kind", GOALS)
+def test_every_planner_takes_every_goal(name, ball_scene, kind):
+    options = {"reach": {"target": (0.5, 0.2, 1.2)}, "steer": {"velocity": (1, 0)}, "turbo": {"velocity": (1, 0)}}
+    options["ball-reach"] = options["reach"]
+    goal = GOALS[kind](ball_scene, **options.get(kind, {}))
+    for plan in live(make(name, ball_scene), goal, 2, ("rest", "upright")):
+        assert plan.values.shape == (6, len(goal.terms))
+        assert np.isfinite(plan.cost)
+        assert 0 <= plan.effort <= 1
+        assert kind != "turbo" or plan.effort == pytest.approx(1)
+
+
+@each_planner
+def test_a_goal_may_change_between_frames(name, scene, goal):
+    planner = make(name, scene)
+    for wanted in (goal, reach(scene, (0.5, 0.2, 1.2)), goal.without("height"), goal):
+        plan = planner.plan(scene.state(), wanted)
+        assert plan.values.shape == (6, len(wanted.terms))
+
+
 BAD = [
     ({"samples": 0}, "samples must be a number 2 or more and at most 100000, got 0"),
     ({"samples": float("nan")}, "samples must be a number 2 or more and at most 100000, got nan"),
@@ -240,7 +262,7 @@ def test_every_setting_must_be_a_number(name, scene, goal):
     settings = make(name, scene).settings
     taken = []
     for setting in names_of(settings):
-        if setting in ("samples", "elites", "refine"):  # whole numbers and switches
+        if setting in ("samples", "elites", "refine", "wrist_rule"):  # whole numbers and switches
             continue
         try:
             PLANNERS[name].planner(scene, replaced(settings, setting, float("nan")), 0, 1).plan(scene.state(), goal)
@@ -356,6 +378,69 @@ def test_cpbp_replays_the_best_of_the_previous_frame(scene, goal):
         world.act(wanted[None])
         assert np.array_equal(control, wanted)
         assert np.array_equal(after, world.state[0])  # resampling leaves this walker alone
+
+
+def habits(pose: float) -> CPBPSettings:
+    """One step of many walkers; known scales at any effort, with a pose prior of some width (rad)."""
+    scales = Scales(speed=2.0, change=2.0, bend=2.0, pose=pose, mutation=1.0, limit=0.5, control_weight=1.0)
+    return CPBPSettings(samples=2000, horizon=1 / 30, calm=scales, tense=scales)
+
+
+def drawn(scene, goal, pose) -> np.ndarray:
+    """(2000, size): what C-PBP draws first, with nothing done before."""
+    planner = CPBP(scene, habits(pose), 0, 1)
+    act, seen = planner.sims.act, []
+    planner.sims.act = lambda control: (seen.append(control.copy()), act(control))
+    planner.plan(scene.state("rest", height=10.0), goal)
+    return seen[0]
+
+
+def test_cpbp_draws_towards_the_pose_that_the_goal_names(scene, goal):
+    """Eq. 22 from rest: a product of three Gaussians about 0 and one about the speed that takes it there."""
+    plain, spread = drawn(scene, goal, 0.2), drawn(scene, goal + Goal(pose="t-pose"), 0.2)
+    assert np.array_equal(plain, drawn(scene, goal + Goal(pose="rest"), 0.2))
+    joints = list(scene.character.joints)
+    way = np.array(scene.character.pose("t-pose")) - np.array(scene.character.pose("rest"))
+    activity = np.array([joint.activity for joint in scene.character.joints.values()])
+    pull, hold = (0.2 * activity / scene.dt) ** -2, 3 * (2.0 * activity) ** -2
+    error = 5 * (pull + hold) ** -0.5 / 2000**0.5  # five standard errors
+    assert (np.abs(spread.mean(axis=0)[: len(joints)] - way / scene.dt * pull / (pull + hold)) < error).all()
+    assert (np.abs(plain.mean(axis=0)[: len(joints)]) < error).all()
+    for side in ("left", "right"):
+        lift = joints.index(f"{side}_shoulder_side")
+        assert spread[:, lift].mean() > plain[:, lift].mean() + 1.0  # rad/s
+    alike = np.r_[way == 0, np.ones(scene.motors.size - len(joints), bool)]
+    assert np.array_equal(spread[:, alike], plain[:, alike])
+
+
+def test_cpbp_lets_loose_what_the_goal_has_a_use_for(scene, goal):
+    plain, loose = drawn(scene, goal, 0.02), drawn(scene, goal + Goal(loose=["left_arm"]), 0.02)
+    arm = np.array([joint.group == "left_arm" for joint in scene.character.joints.values()])
+    arm = np.r_[arm, np.zeros(scene.motors.size - arm.size, bool)]
+    assert (loose[:, arm].std(axis=0) > 1.5 * plain[:, arm].std(axis=0)).all()
+    assert np.array_equal(loose[:, ~arm], plain[:, ~arm])
+
+
+def test_cpbp_knows_no_pose_of_another_name(scene, goal, small):
+    with pytest.raises(UserError, match="no pose 'tpose'; there are: rest, t-pose"):
+        CPBP(scene, small, 0, 1).plan(scene.state(), goal + Goal(pose="tpose"))
+
+
+@pytest.mark.parametrize(("pose", "rises"), [("t-pose", True), ("rest", False)])
+def test_following_the_habit_takes_the_arms_there(scene, pose, rises):
+    """Mean draws alone, in free fall, so that nothing else moves."""
+    goal, world = balance(scene) + Goal(pose=pose), Sims(scene, 1, 1)
+    world.load(scene.state("rest", height=10.0))
+    planner = CPBP(scene, dataclasses.replace(habits(0.05), samples=64), 0, 1)
+    act, seen = planner.sims.act, []
+    planner.sims.act = lambda control: (seen.append(control.copy()), act(control))
+    for _ in range(20):
+        planner.reset()
+        planner.plan(world.state[0].copy(), goal)
+        world.act(seen[-1].mean(axis=0, keepdims=True))
+    for hand in ("left_hand", "right_hand"):
+        higher = world.view(f"{hand}.pos")[0, 2] - world.view("pelvis.pos")[0, 2]
+        assert (higher > 0.2) == rises
 
 
 # A planner as a controller --------------------------------------------------------------------------

@@ -12,10 +12,14 @@ import numpy as np
 import pytest
 
 from tumble import recording as recording_module
+from tumble.characters import humanoid
 from tumble.commands import Drag, Explode, Push, Release, SetGoal, SetParameter, Throw
 from tumble.errors import UserError
+from tumble.goals import balance
 from tumble.planners import CPBP, Planned
+from tumble.props import Ball, Box
 from tumble.recording import FORMAT, Recorder, Recording
+from tumble.scene import Scene
 from tumble.session import Session
 
 COMMANDS = {
@@ -30,8 +34,6 @@ FRAMES = 12
 @pytest.fixture(scope="module")
 def recording(ball_scene, small):
     """A session in which everything happens."""
-    from tumble.goals import balance
-
     planned = Planned(CPBP(ball_scene, small, 0, 1), balance(ball_scene))
     session = Session(ball_scene, planned, ball_scene.state())
     recorder = Recorder(session, "test", "cpbp", 7, {"samples": 8})
@@ -62,6 +64,53 @@ def test_saved_loaded_and_replayed_to_the_last_bit(recording, path):
     assert [timed.command for timed in loaded.header.commands] == [one for some in COMMANDS.values() for one in some]
     assert (loaded.header.scenario, loaded.header.controller, loaded.header.seed) == ("test", "cpbp", 7)
     assert set(loaded.header.versions) == {"tumble", "mujoco", "numpy", "numba"}
+    assert loaded.first_difference() is None
+
+
+def recorded(scene, small, deaf: bool) -> Recording:
+    """A few frames in which somebody pulls at a hand; deaf to it or not, then a goal of every kind."""
+    planned = Planned(CPBP(scene, small, 0, 1), balance(scene))
+    if deaf:
+        planned.attend = lambda direction: None
+    session = Session(scene, planned, scene.state())
+    recorder = Recorder(session, "test", "cpbp", 0)
+    told = {
+        1: Drag("left_hand", (-1.0, 1.0, 1.0)),
+        4: Release(),
+        5: SetGoal("reach", target=(0.5, 0.2, 1.2), hand="right"),
+        6: SetGoal("steer", velocity=(1.0, 0.0)),
+        7: SetGoal("juggle", ball="ball"),
+        8: SetGoal("ball"),
+    }
+    for i in range(10):
+        if i in told:
+            session.send(told[i])
+        session.step()
+    return recorder.recording
+
+
+def test_a_look_at_who_pulls_changes_the_plan_and_not_the_replay(ball_scene, small, tmp_path):
+    heard, deaf = (recorded(ball_scene, small, deaf) for deaf in (False, True))
+    assert np.array_equal(heard.controls[0], deaf.controls[0])
+    assert not np.array_equal(heard.controls[1:4], deaf.controls[1:4])
+    for i, recording in enumerate((heard, deaf)):
+        recording.save(tmp_path / f"{i}.npz")
+        loaded = Recording.load(tmp_path / f"{i}.npz")
+        assert loaded.header.commands == recording.header.commands
+        assert loaded.first_difference() is None
+
+
+def test_a_scene_of_boxes_and_balls_is_replayed(small, tmp_path):
+    scene = Scene(humanoid(), [Box("wall", (0.5, 0.0, 1.0), (0.1, 2.0, 1.0), 0.3), Ball(), Ball("b", 0.1, 1.0)])
+    session = Session(scene, Planned(CPBP(scene, small, 0, 1), balance(scene)), scene.state())
+    recorder = Recorder(session, "test", "cpbp", 0)
+    session.send(Push("torso", (500.0, 0.0, 0.0)))
+    session.send(Throw((-1.0, 0.0, 1.2), (8.0, 0.0, 0.0), "b"))
+    for _ in range(15):
+        session.step()
+    recorder.recording.save(tmp_path / "a.npz")
+    loaded = Recording.load(tmp_path / "a.npz")
+    assert loaded.scene().props == scene.props
     assert loaded.first_difference() is None
 
 

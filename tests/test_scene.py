@@ -1,5 +1,6 @@
 """Scenes: states, names, recipes and what they refuse."""
 
+import json
 import re
 
 import mujoco
@@ -8,7 +9,8 @@ import pytest
 
 from tumble.characters import humanoid
 from tumble.errors import UserError
-from tumble.scene import LYING, Ball, Physics, Scene
+from tumble.props import Ball, Box
+from tumble.scene import LYING, Physics, Scene
 
 
 @pytest.mark.parametrize("lying", LYING)
@@ -62,11 +64,14 @@ def test_channels_are_the_sensors_of_those_names(scene):
 
 def test_a_recipe_builds_the_same_physics():
     scene = Scene(
-        humanoid(legs=1.1, name="x"), [Ball(), Ball("b", 0.2, 1.0)], Physics(timestep=0.02, substeps=2, friction=0.8)
+        humanoid(legs=1.1, name="x"),
+        [Ball(), Box("step", (1.0, 0.5, 0.1), (0.2, 0.3, 0.1), 0.4), Ball("b", 0.2, 1.0)],
+        Physics(timestep=0.02, substeps=2, friction=0.8),
     )
-    again = Scene.from_recipe(scene.recipe)
+    again = Scene.from_recipe(json.loads(json.dumps(scene.recipe)))
     assert again.fingerprint == scene.fingerprint
     assert again.recipe == scene.recipe
+    assert again.props == scene.props
     assert again.dt == 0.02
     assert again.model.opt.timestep == 0.01
 
@@ -104,13 +109,18 @@ def test_bad_calls(scene, call, message):
         call(scene)
 
 
-@pytest.mark.parametrize("names", [("ball", "ball"), ("torso",), ("ground",), ("",)])
-def test_a_ball_needs_a_name_of_its_own(names):
-    message = f"the scene has a part '{names[0]}' already"
+@pytest.mark.parametrize("names", [("ball", "ball"), ("torso",), ("left_knee",), ("ground",), ("world",), ("",)])
+@pytest.mark.parametrize("kind", ["ball", "box"])
+def test_a_prop_needs_a_name_of_its_own(kind, names):
+    message = f"the scene has a part '{names[0]}' already; give every prop a name of its own"
+    props = [Ball(name) if kind == "ball" else Box(name, (3, 0, 1), (0.1, 0.1, 1)) for name in names]
     with pytest.raises(UserError, match=message):
-        Scene(humanoid(), [Ball(name) for name in names])
+        Scene(humanoid(), props)
+    more = {"middle": [3, 0, 1], "half": [0.1, 0.1, 1]} if kind == "box" else {}
     with pytest.raises(UserError, match=message):
-        Scene.from_recipe({**Scene(humanoid()).recipe, "props": [{"name": name} for name in names]})
+        Scene.from_recipe(
+            {**Scene(humanoid()).recipe, "props": [{"kind": kind, "name": name, **more} for name in names]}
+        )
 
 
 @pytest.mark.parametrize("change", [{"friction": float("nan")}, {"friction": -1.0}, {"motor_gain": 0.0}], ids=str)

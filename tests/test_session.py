@@ -14,7 +14,8 @@ from tumble.errors import UserError
 from tumble.goals import balance
 from tumble.planners import CPBP, Planned
 from tumble.planners.splines import CEM, CEMSettings
-from tumble.scene import PARKED, Scene
+from tumble.props import PARKED
+from tumble.scene import Scene
 from tumble.session import Session
 
 GRAVITY = np.array([0, 0, -9.81])
@@ -250,7 +251,7 @@ def test_goals_and_parameters_reach_the_controller(scene, still):
     session.step()
     assert still.parameters == [("calm.speed", 0.5)]
     assert still.goals[0].names == balance(scene, (0, 1)).names
-    assert still.goals[0].terms[-2].direction == pytest.approx((0, 1))
+    assert still.goals[0].terms[-1].direction == pytest.approx((0, 1))
 
 
 def test_goals_and_parameters_reach_a_planner(scene, goal, small):
@@ -263,6 +264,116 @@ def test_goals_and_parameters_reach_a_planner(scene, goal, small):
     session.step()
     assert planned.latest.values.shape == (6, 8)
     assert planned.latest.paths.shape[0] == 4
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (SetGoal("reach", target=(0.5, 0.2, 1.2), hand="right"), "reach"),
+        (SetGoal("ball"), "above_ball"),
+        (SetGoal("ball-reach", target=(0.5, 0.2, 2.2)), "over_ball"),
+        (SetGoal("juggle", ball="ball"), "under_ball"),
+        (SetGoal("steer", velocity=(1.0, 0.0)), "velocity"),
+        (SetGoal("turbo", velocity=(1.0, 0.0)), "velocity"),
+    ],
+    ids=lambda part: getattr(part, "goal", part),
+)
+def test_every_goal_can_be_commanded(ball_scene, small, command, name):
+    planned = Planned(CPBP(ball_scene, small, 0, 1), balance(ball_scene))
+    session = Session(ball_scene, planned, ball_scene.state())
+    session.send(command)
+    assert session.step().commands == (command,)
+    assert name in planned.goal.names
+    assert planned.latest.values.shape == (6, len(planned.goal.names))
+    assert np.isfinite(planned.latest.cost)
+
+
+def test_options_reach_the_goal(ball_scene, still):
+    session = Session(ball_scene, still, ball_scene.state())
+    session.send(SetGoal("reach", target=(0.5, 0.2, 1.2), hand="right"))
+    session.send(SetGoal("steer", velocity=(1.0, -0.5)))
+    session.step()
+    reach, steer = still.goals
+    assert (reach.terms[-2].hand, reach.terms[-2].target) == ("right_hand", (0.5, 0.2, 1.2))
+    assert steer.terms[-1].target == (1.0, -0.5, 0.0)
+
+
+# Attention ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", [(0.3, -0.4, 0.2), (-2.0, 0.0, 0.0), (0.05, 0.05, -0.7)])
+def test_a_drag_is_told_as_a_direction_from_the_point_that_is_held(scene, still, way):
+    data = scene.show(scene.state())
+    point = np.array([0.01, 0.02, -0.1])
+    place = data.body("left_hand").xpos + data.body("left_hand").xmat.reshape(3, 3) @ point
+    session = Session(scene, still, scene.state())
+    session.step()
+    place += scene.show(session.world.state[0]).body("left_hand").xpos - data.body("left_hand").xpos
+    session.send(Drag("left_hand", tuple(place + np.array(way)), tuple(point)))
+    session.step()
+    session.step()
+    session.send(Release())
+    session.step()
+    first, told, later, released = still.directions
+    assert first is None and released is None
+    assert told == pytest.approx(np.array(way[:2]) / np.hypot(*way[:2]), abs=0.01)  # the hand turned a little
+    assert np.hypot(*told) == pytest.approx(1) and np.hypot(*later) == pytest.approx(1)
+
+
+def test_a_pull_straight_up_has_no_direction(scene, still):
+    session = Session(scene, still, scene.state())
+    hand = scene.show(session.start).body("left_hand").xpos
+    session.send(Drag("left_hand", tuple(hand + np.array([0.0, 0.005, 1.0]))))
+    session.step()
+    assert still.directions == [None]
+
+
+def test_pushes_and_blasts_draw_no_look(scene, still):
+    session = Session(scene, still, scene.state())
+    session.send(Push("torso", (300, 0, 0), seconds=1.0))
+    session.send(Explode((1.0, 0.0, 0.0)))
+    session.step()
+    assert still.directions == [None]
+
+
+def test_dragging_a_ball_is_not_dragging_the_character(ball_scene, still):
+    session = Session(ball_scene, still, ball_scene.state())
+    session.send(Throw((2.0, 0.0, 0.15), (0.0, 0.0, 0.0)))
+    session.send(Drag("ball", (3.0, 0.0, 0.15)))
+    session.step()
+    assert still.directions == [None]
+
+
+def test_while_it_is_dragged_the_character_is_to_look_there(scene, goal, small, monkeypatch):
+    planned = Planned(CPBP(scene, small, 0, 1), goal)
+    session = Session(scene, planned, scene.state())
+    wanted, plan = [], planned.planner.plan
+    monkeypatch.setattr(planned.planner, "plan", lambda state, goal: (wanted.append(goal), plan(state, goal))[1])
+    hand = scene.show(session.start).body("left_hand").xpos
+    session.send(Drag("left_hand", tuple(hand + np.array([-0.6, 0.8, 0.3]))))
+    session.step()
+    dragged = planned.latest.values.shape
+    session.send(Release())
+    session.step()
+    assert wanted[0].names == (*goal.names, "facing")
+    facing = wanted[0].terms[-1]
+    assert facing.head == "head"
+    assert facing.direction == pytest.approx((-0.6, 0.8))
+    assert wanted[1] is goal is planned.goal  # as it was before
+    assert (dragged, planned.latest.values.shape) == ((6, 8), (6, 7))
+
+
+def test_a_goal_that_is_set_during_a_drag_is_what_remains(scene, goal, small):
+    planned = Planned(CPBP(scene, small, 0, 1), goal)
+    session = Session(scene, planned, scene.state())
+    session.send(Drag("left_hand", (1.0, 1.0, 1.0)))
+    session.step()
+    session.send(SetGoal("reach", target=(0.5, 0.2, 1.2)))
+    session.step()
+    assert planned.latest.values.shape == (6, 7 + 2 + 1)
+    session.send(Release())
+    session.step()
+    assert planned.latest.values.shape == (6, 7 + 2)
 
 
 def test_listeners_hear_every_frame_in_order(scene, still):
@@ -326,8 +437,7 @@ BAD_COMMANDS = [
     (Drag("torso", (0, 0, 0), damping=NAN), "damping must be a number 0 or more and at most 1000, got nan"),
     (Explode((0, 0, NAN)), "at must be three numbers within a million"),
     (Explode((0, 0, 0), speed=-1), "speed of an explosion must be a number 0 or more and at most 1000, got -1"),
-    (Throw((0, 0, 1), (0, 0, 0)), "no ball 'ball' in the scene; it has no balls; build it with props=[Ball()]"),
-    (SetGoal("balanse"), "no goal 'balanse'; there are: balance (did you mean 'balance'?)"),
+    (Throw((0, 0, 1), (0, 0, 0)), "no ball 'ball' in the scene; it has none; build it with props=[Ball(...)]"),
     (SetParameter("samples", NAN), "value of 'samples' must be a number"),
     (SetParameter("samples", float("inf")), "value of 'samples' must be a number"),
 ]
@@ -343,10 +453,74 @@ def test_bad_commands_are_refused_before_anything_happens(scene, still, command,
 
 def test_bad_throws(ball_scene, still):
     session = Session(ball_scene, still, ball_scene.state())
-    with pytest.raises(UserError, match="no ball 'bal' in the scene; balls: ball"):
+    with pytest.raises(UserError, match="no ball 'bal' in the scene of 'humanoid'; there are: ball"):
         session.send(Throw((0, 0, 1), (0, 0, 0), ball="bal"))
     with pytest.raises(UserError, match="velocity must be three numbers within a million"):
         session.send(Throw((0, 0, 1), (0, 0, NAN)))
+
+
+GOALS = "ball, ball-reach, juggle, reach, steer, turbo"
+BAD_GOALS = [
+    (SetGoal("balanse"), f"no goal 'balanse'; there are: balance, {GOALS} (did you mean 'balance'?)"),
+    (SetGoal(""), f"no goal ''; there are: balance, {GOALS}"),
+    (SetGoal("reach", target=(0.0, 2000.0, 1.0)), "target must be 3 numbers within 1000 m, got (0.0, 2000.0, 1.0)"),
+    (SetGoal("reach", target=(NAN, 0.0, 1.0)), "target must be 3 numbers within 1000 m, got (nan, 0.0, 1.0)"),
+    (SetGoal("ball-reach", target=(0.0, 0.0, float("inf"))), "target must be 3 numbers within 1000 m"),
+    (SetGoal("reach"), "goal 'reach' needs a target"),
+    (SetGoal("reach", hand="left"), "goal 'reach' needs a target"),
+    (
+        SetGoal("reach", target=(0.5, 0.0, 1.0), hand="lefft"),
+        "no hand 'lefft'; there are: left, right (did you mean 'left'?)",
+    ),
+    (SetGoal("steer", velocity=(NAN, 0.0)), "velocity must be 2 numbers within 20 m/s, got (nan, 0.0)"),
+    (SetGoal("turbo", velocity=(0.0, 21.0)), "velocity must be 2 numbers within 20 m/s, got (0.0, 21.0)"),
+    (SetGoal("steer"), "goal 'steer' needs a velocity"),
+    (SetGoal("juggle", ball="bal"), "no ball 'bal' in the scene of 'humanoid'; there are: ball (did you mean 'ball'?)"),
+    (SetGoal("ball", ball="torso"), "no ball 'torso' in the scene of 'humanoid'; there are: ball"),
+    (SetGoal("balance", target=(0.5, 0.0, 1.0)), "goal 'balance' takes no target; it takes: facing"),
+    (SetGoal("juggle", hand="left"), "goal 'juggle' takes no hand; it takes: ball"),
+    (
+        SetGoal("reach", facing=(1.0, 0.0), target=(0.5, 0.0, 1.0)),
+        "goal 'reach' takes no facing; it takes: target, hand",
+    ),
+    (SetGoal("steer", velocity=(1.0, 0.0), ball="ball"), "goal 'steer' takes no ball; it takes: velocity"),
+    (SetGoal("balance", facing=(0.0, NAN)), "facing must be 2 numbers within 1000 m, got (0.0, nan)"),
+]
+
+
+def unmoved(scene: Scene, small, frames: int, before=lambda session, i: None) -> tuple[bytes, ...]:
+    """States of a balancing session to which something may happen before every frame."""
+    session = Session(scene, Planned(CPBP(scene, small, 0, 1), balance(scene)), scene.state())
+    states = []
+    for i in range(frames):
+        before(session, i)
+        frame = session.step()
+        assert frame.commands == ()
+        states.append(frame.state.tobytes())
+    return tuple(states)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(ball_scene, small) -> tuple[bytes, ...]:
+    return unmoved(ball_scene, small, 3)
+
+
+@pytest.mark.parametrize(("command", "message"), BAD_GOALS, ids=[message[:50] for _, message in BAD_GOALS])
+def test_bad_goals_are_refused_and_the_character_goes_on(ball_scene, small, undisturbed, command, message):
+    def interrupt(session, i):
+        if i == 1:
+            with pytest.raises(UserError, match=f"^{re.escape(message)}"):
+                session.send(command)
+
+    assert unmoved(ball_scene, small, 3, interrupt) == undisturbed
+
+
+def test_goals_for_a_ball_need_one(scene, still):
+    session = Session(scene, still, scene.state())
+    for name in ("ball", "juggle"):
+        with pytest.raises(UserError, match=r"no ball 'ball' in the scene; it has none; build it with props=\[Ball"):
+            session.send(SetGoal(name))
+    assert session.step().commands == ()
 
 
 class Deaf(Controller):
@@ -410,6 +584,10 @@ COMMANDS = [
     Throw((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), "ball"),
     SetGoal("balance", (1.0, 0.0)),
     SetGoal("balance"),
+    SetGoal("reach", target=(0.5, -0.25, 1.5), hand="right"),
+    SetGoal("ball-reach", target=(0.5, -0.25, 1.5), hand="left", ball="globe"),
+    SetGoal("steer", velocity=(1.25, 0.0)),
+    SetGoal("juggle", ball="ball"),
     SetParameter("calm.speed", 0.5),
 ]
 
@@ -426,7 +604,28 @@ def test_the_documented_form():
     assert decode('{"type": "push", "body": "torso", "force": [400, 0, 0]}') == Push("torso", (400.0, 0.0, 0.0))
 
 
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ('{"goal": "reach", "target": [1, 0, 1.5]}', SetGoal("reach", target=(1.0, 0.0, 1.5))),
+        ('{"goal": "reach", "target": [1, 0, 1.5], "hand": "right"}', SetGoal("reach", None, (1.0, 0.0, 1.5), "right")),
+        ('{"goal": "steer", "velocity": [0, -1]}', SetGoal("steer", velocity=(0.0, -1.0))),
+        ('{"goal": "ball", "ball": "globe"}', SetGoal("ball", ball="globe")),
+        ('{"goal": "balance", "facing": null}', SetGoal("balance")),
+    ],
+)
+def test_goals_with_options_from_json(text, command):
+    assert decode('{"type": "setgoal", ' + text[1:]) == command
+
+
 BAD_JSON = [
+    ('{"type": "setgoal"}', "missing required field `goal`"),
+    ('{"type": "setgoal", "goal": "reach", "target": [1, 2]}', "length 3"),
+    ('{"type": "setgoal", "goal": "reach", "target": [1, 2, "x"]}', "Expected `float`"),
+    ('{"type": "setgoal", "goal": "reach", "target": [1, 2, NaN]}', "malformed"),
+    ('{"type": "setgoal", "goal": "steer", "velocity": [1, 2, 3]}', "length 2"),
+    ('{"type": "setgoal", "goal": "reach", "hand": 3}', "Expected `str | null`"),
+    ('{"type": "setgoal", "goal": "reach", "foot": "left"}', "unknown field `foot`"),
     ("", "truncated"),
     ("push", "malformed"),
     ("[]", "Expected `object`"),

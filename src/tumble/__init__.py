@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from tumble.commands import Drag, Explode, Push, Release, SetGoal, SetParameter, Throw
     from tumble.controller import Controller
     from tumble.errors import UserError
-    from tumble.goals import Goal, Term, balance
+    from tumble.goals import Goal, Term, balance, juggle, on_ball, reach, reaching, steer, turbo
     from tumble.planners import CPBP, PLANNERS, CPBPSettings, Plan, Planned, Planner
+    from tumble.props import Ball, Box
     from tumble.recording import Recorder, Recording
     from tumble.scenarios import SCENARIOS, Scenario, run_trial
-    from tumble.scene import Ball, Physics, Scene
+    from tumble.scene import Physics, Scene
     from tumble.session import Frame, Session
     from tumble.sims import Sims
 
@@ -31,21 +32,22 @@ _HOMES = {
     "commands": ("Drag", "Explode", "Push", "Release", "SetGoal", "SetParameter", "Throw"),
     "controller": ("Controller",),
     "errors": ("UserError",),
-    "goals": ("Goal", "Term", "balance"),
+    "goals": ("Goal", "Term", "balance", "juggle", "on_ball", "reach", "reaching", "steer", "turbo"),
     "planners": ("CPBP", "PLANNERS", "CPBPSettings", "Plan", "Planned", "Planner"),
+    "props": ("Ball", "Box"),
     "recording": ("Recorder", "Recording"),
     "scenarios": ("SCENARIOS", "Scenario", "run_trial"),
-    "scene": ("Ball", "Physics", "Scene"),
+    "scene": ("Physics", "Scene"),
     "session": ("Frame", "Session"),
     "sims": ("Sims",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "CHARACTERS", "CPBP", "PLANNERS", "SCENARIOS", "Ball", "CPBPSettings", "Character", "Controller", "Drag",
+    "CHARACTERS", "CPBP", "PLANNERS", "SCENARIOS", "Ball", "Box", "CPBPSettings", "Character", "Controller", "Drag",
     "Explode", "Frame", "Goal", "Physics", "Plan", "Planned", "Planner", "Push", "Recorder", "Recording", "Release",
     "Scenario", "Scene", "Session", "SetGoal", "SetParameter", "Sims", "Term", "Throw", "UserError", "balance",
-    "character", "humanoid", "run_trial",
+    "character", "humanoid", "juggle", "on_ball", "reach", "reaching", "run_trial", "steer", "turbo",
 ]  # fmt: skip
 
 

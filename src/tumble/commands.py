@@ -5,13 +5,16 @@ comes from outside is checked when it is decoded, and again against the scene wh
 """
 
 import math
+from inspect import Parameter, signature
 from typing import TypeAlias
 
 import msgspec
 import numpy as np
 
-from tumble.errors import UserError, check_number
-from tumble.scene import Ball, Scene
+from tumble.errors import UserError, check_number, choose
+from tumble.goals import GOALS, Goal
+from tumble.props import Ball
+from tumble.scene import Scene
 from tumble.sims import Sims
 
 Vector: TypeAlias = tuple[float, float, float]
@@ -79,10 +82,7 @@ class Throw(_Command, frozen=True):
     ball: str = "ball"
 
     def check(self, scene: Scene) -> None:
-        balls = [prop.name for prop in scene.props if isinstance(prop, Ball)]
-        if self.ball not in balls:
-            have = f"balls: {', '.join(balls)}" if balls else "it has no balls; build it with props=[Ball()]"
-            raise UserError(f"no ball '{self.ball}' in the scene; {have}")
+        scene.prop(self.ball, Ball)
         _check_vector("position", self.position)
         _check_vector("velocity", self.velocity)
 
@@ -95,10 +95,33 @@ class Throw(_Command, frozen=True):
 
 
 class SetGoal(_Command, frozen=True):
-    """Want one of the named goals from the next frame on, with options that goal takes."""
+    """Want one of the named goals from the next frame on. Options that a goal does not take are refused."""
 
     goal: str
-    facing: tuple[float, float] | None = None
+    facing: tuple[float, float] | None = None  # balance: horizontal direction
+    target: Vector | None = None  # reach, ball-reach: m
+    hand: str | None = None  # reach, ball-reach: 'left' or 'right'
+    velocity: tuple[float, float] | None = None  # steer, turbo: m/s
+    ball: str | None = None  # ball, ball-reach, juggle: its name
+
+    def check(self, scene: Scene) -> None:
+        self.build(scene)
+
+    def build(self, scene: Scene) -> Goal:
+        """The goal, for a scene."""
+        make = choose("goal", self.goal, GOALS)
+        given = {name: value for name in GOAL_OPTIONS if (value := getattr(self, name)) is not None}
+        takes = dict(list(signature(make).parameters.items())[1:])
+        for name in given:
+            if name not in takes:
+                raise UserError(f"goal '{self.goal}' takes no {name}; it takes: {', '.join(takes) or 'no options'}")
+        for name, parameter in takes.items():
+            if parameter.default is Parameter.empty and name not in given:
+                raise UserError(f"goal '{self.goal}' needs a {name}")
+        return make(scene, **given)
+
+
+GOAL_OPTIONS = [name for name in SetGoal.__struct_fields__ if name != "goal"]
 
 
 class SetParameter(_Command, frozen=True):

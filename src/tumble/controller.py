@@ -36,6 +36,9 @@ class Controller(ABC):
         """Want something else from the next control on."""
         self.check_goal(goal)
 
+    def attend(self, direction: tuple[float, float] | None) -> None:  # noqa: B027 - most pay no attention
+        """Somebody pulls in that horizontal direction, a unit vector, or nobody does; told before every control."""
+
     def check_parameters(self, changes: Sequence[tuple[str, float]]) -> None:
         """Refuse what `set_parameter` would refuse of these (name, value), one after the other; changes nothing."""
         for name, _ in changes:

@@ -6,9 +6,12 @@ within limit / kv of the joint's speed. The servo is integrated implicitly, so t
 step of 1/30 s, where a clamped force is not.
 
 Trap: the bound is soft inside a step: an impact can push the torque beyond it once.
+
+`ForceMotors` are for small scenes with known dynamics: a control is a force.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, TypeAlias
 
 import mujoco
 import numpy as np
@@ -27,8 +30,10 @@ class VelocityMotors:
       low, high: (size,) bounds that samplers keep to.
       joints: number of target velocities.
       names: what each number of a control is called.
+      speeds: whether controls of joints are speeds, by which a pose can be steered to.
     """
 
+    speeds: ClassVar[bool] = True
     SPEED = 1.3 * np.pi  # rad/s, section 4.4 of hamalainen2015
     WEAKEST = 0.7  # lowest torque limit; paper: 0, but a leg that goes weak for a frame falls (docs/decisions.md)
 
@@ -56,6 +61,35 @@ class VelocityMotors:
         for name, joint in character.joints.items():
             servo = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
             servo.set_to_velocity(kv=gain * joint.strength)
+
+
+class ForceMotors:
+    """A force on every joint, as a fraction of its strength in [-1, 1]; attributes as in `VelocityMotors`."""
+
+    speeds: ClassVar[bool] = False
+
+    def __init__(self, model: mujoco.MjModel, character: Character):
+        ids = [model.joint(name).id for name in character.joints]
+        self.joints = self.size = len(ids)
+        self.names: Sequence[str] = tuple(character.joints)
+        self.low, self.high = -np.ones(self.size), np.ones(self.size)
+        self.qpos = model.jnt_qposadr[ids].astype(np.intp)
+        self.qvel = model.jnt_dofadr[ids].astype(np.intp)
+        self._strength = np.array([joint.strength for joint in character.joints.values()])
+
+    def write(self, control: np.ndarray, qvel: np.ndarray, ctrl: np.ndarray) -> None:
+        """Turn controls (nsim, size) into MuJoCo's ctrl (nsim, nu)."""
+        np.multiply(control, self._strength, out=ctrl)
+
+    @staticmethod
+    def add(spec: mujoco.MjSpec, character: Character, gain: float) -> None:
+        """Give a spec the motors; they have no gain."""
+        for name in character.joints:
+            spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT).set_to_motor()
+
+
+Motors: TypeAlias = VelocityMotors | ForceMotors
+MOTORS: Mapping[str, type[Motors]] = {"velocity": VelocityMotors, "force": ForceMotors}
 
 
 @njit(cache=True)

@@ -10,14 +10,17 @@ A state is one row of MuJoCo's integration state, a plain array: copying it fork
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import mujoco
 import numpy as np
 
 from tumble.characters import Character, remake
 from tumble.errors import UserError, check_number, choose, unknown
-from tumble.motors import VelocityMotors
+from tumble.motors import MOTORS, Motors, VelocityMotors
+from tumble.props import Ball, Box, Prop, check_names, prop_recipe, remake_prop
+
+P = TypeVar("P", Ball, Box)
 
 # The root's orientation (w, x, y, z) for the ways to lie, or not to: facing ahead, up, down.
 LYING: Mapping[str, tuple[float, float, float, float]] = {
@@ -25,31 +28,6 @@ LYING: Mapping[str, tuple[float, float, float, float]] = {
     "supine": (0.5**0.5, 0.0, -(0.5**0.5), 0.0),
     "prone": (0.5**0.5, 0.0, 0.5**0.5, 0.0),
 }
-PARKED = (0.0, -100.0)  # where balls wait to be thrown, m
-
-
-@dataclass(frozen=True)
-class Ball:
-    """A ball that waits far away until it is thrown. Radius in m, mass in kg."""
-
-    name: str = "ball"
-    radius: float = 0.15
-    mass: float = 5.0
-
-    def add(self, spec: mujoco.MjSpec) -> None:
-        check_number("radius of a ball", self.radius, 0.01, 10.0)
-        check_number("mass of a ball", self.mass, 0.001, 1e5)
-        body = spec.worldbody.add_body(name=self.name, pos=[*PARKED, self.radius])
-        body.add_freejoint(name=self.name)
-        body.add_geom(
-            name=self.name,
-            type=mujoco.mjtGeom.mjGEOM_SPHERE,
-            size=[self.radius, 0, 0],
-            mass=self.mass,
-            rgba=[0.9, 0.65, 0.15, 1],
-            contype=1,
-            conaffinity=1,
-        )
 
 
 @dataclass(frozen=True)
@@ -84,19 +62,23 @@ class Scene:
       dt: seconds a control step.
     """
 
-    def __init__(self, character: Character, props: Sequence[Ball] = (), physics: Physics = Physics()) -> None:
+    def __init__(
+        self, character: Character, props: Sequence[Prop] = (), physics: Physics = Physics(),
+        motors: type[Motors] = VelocityMotors,
+    ) -> None:  # fmt: skip
         self.character, self.props, self.physics = character, tuple(props), physics
         self.dt = physics.timestep
-        self.spec = self._assemble()
+        self.spec = self._assemble(motors)
         lean = self.spec.copy()
         lean.compiler.discardvisual = True
         self.model = lean.compile()
-        self.motors = VelocityMotors(self.model, character)
-        self.bones = tuple(name.removesuffix(".ground") for name in self._sensor_names() if name.endswith(".ground"))
+        self.motors = motors(self.model, character)
+        grounded = [name.removesuffix(".ground") for name in self._sensor_names() if name.endswith(".ground")]
+        self.bones = tuple(name for name in grounded if name not in {prop.name for prop in self.props})
         self.channels = self._channels()
         self._nstate = mujoco.mj_stateSize(self.model, mujoco.mjtState.mjSTATE_INTEGRATION)
 
-    def _assemble(self) -> mujoco.MjSpec:
+    def _assemble(self, motors: type[Motors]) -> mujoco.MjSpec:
         spec = self.character.build()
         spec.modelname = self.character.name
         option = spec.option
@@ -107,14 +89,13 @@ class Scene:
         option.iterations, option.ls_iterations = 15, 15
         if self.physics.speculative:
             option.enableflags |= mujoco.mjtEnableBit.mjENBL_SPECULATIVE  # type: ignore[attr-defined]
-        VelocityMotors.add(spec, self.character, self.physics.motor_gain)
+        motors.add(spec, self.character, self.physics.motor_gain)
         spec.worldbody.add_geom(
             name="ground", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], contype=1, conaffinity=1
         )
         for prop in self.props:
-            if prop.name in {part.name for part in (*spec.bodies, *spec.joints, *spec.geoms)}:
-                raise UserError(f"the scene has a part '{prop.name}' already; give every prop a name of its own")
-            prop.add(spec)
+            check_names(spec, prop)
+            prop.add(spec, self.character.root)
         for geom in spec.geoms:
             geom.solimp = [0.97, 0.995, 0.001, 0.5, 2]  # feet sink 0.1 cm at rest instead of 1.1
             geom.friction = [self.physics.friction, 0.005, 0.0001]
@@ -161,6 +142,30 @@ class Scene:
         data.qpos[2] = height - self._lowest(data)
         return self.read(data)
 
+    def prop(self, name: str, kind: type[P]) -> P:
+        """The prop of that name and kind, or the error that lists those there are."""
+        props = {prop.name: prop for prop in self.props if isinstance(prop, kind)}
+        if name in props:
+            return props[name]
+        word = kind.__name__.lower()
+        if not props:
+            raise UserError(f"no {word} '{name}' in the scene; it has none; build it with props=[{kind.__name__}(...)]")
+        raise unknown(word, name, list(props), f" in the scene of '{self.character.name}'")
+
+    def placed(
+        self, state: np.ndarray, ball: str, position: Sequence[float], velocity: Sequence[float] = (0.0, 0.0, 0.0),
+        spin: Sequence[float] = (0.0, 0.0, 0.0),
+    ) -> np.ndarray:  # fmt: skip
+        """A copy of a state with a ball at a place, moving and turning. m, m/s, rad/s in the world's axes."""
+        self.prop(ball, Ball)
+        for name, vector in (("position", position), ("velocity", velocity), ("spin", spin)):
+            if len(vector) != 3 or not np.isfinite(vector).all():
+                raise UserError(f"{name} of a ball must be three numbers, got {tuple(vector)}")
+        data, joint = self.show(state), self.model.joint(ball)
+        data.qpos[int(joint.qposadr[0]) :][:7] = (*position, 1.0, 0.0, 0.0, 0.0)
+        data.qvel[int(joint.dofadr[0]) :][:6] = (*velocity, *spin)
+        return self.read(data)
+
     def read(self, data: mujoco.MjData) -> np.ndarray:
         """The state row of an MjData, a copy."""
         state = np.empty(self._nstate)
@@ -188,17 +193,21 @@ class Scene:
         """JSON-able account of the scene, kept in recordings."""
         return {
             "character": dict(self.character.recipe),
-            "props": [asdict(prop) for prop in self.props],
+            "props": [prop_recipe(prop) for prop in self.props],
             "physics": asdict(self.physics),
+            "motors": next(name for name, kind in MOTORS.items() if type(self.motors) is kind),
         }
 
     @classmethod
     def from_recipe(cls, recipe: Mapping[str, Any]) -> "Scene":
         """The scene that a recipe tells of; refuses a recipe that this version does not know."""
         try:
-            props = [Ball(**prop) for prop in recipe["props"]]
-            return cls(remake(recipe["character"]), props, Physics(**recipe["physics"]))
-        except (KeyError, TypeError, AttributeError) as error:
+            props = [remake_prop(prop) for prop in recipe["props"]]
+            motors = choose("kind of motors", recipe.get("motors", "velocity"), MOTORS)
+            return cls(remake(recipe["character"]), props, Physics(**recipe["physics"]), motors)
+        except UserError:
+            raise
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise UserError(f"not a scene of this version of tumble: {error}") from None
 
     @property

@@ -10,6 +10,7 @@ Studio, recorder and benchmark are listeners of this loop. It runs as fast as it
 real time paces it from outside.
 """
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable
@@ -20,8 +21,6 @@ import numpy as np
 
 from tumble.commands import Command, Drag, Explode, Push, Release, SetGoal, SetParameter, Throw
 from tumble.controller import Controller
-from tumble.errors import choose
-from tumble.goals import GOALS, Goal
 from tumble.scene import Scene
 from tumble.sims import Sims
 
@@ -102,7 +101,7 @@ class Session:
         """Have a command applied before the next step; refuses it now if scene or controller cannot do it."""
         command.check(self.scene)
         if isinstance(command, SetGoal):
-            self.controller.check_goal(self._goal(command))
+            self.controller.check_goal(command.build(self.scene))
         elif isinstance(command, SetParameter):
             changes = [one for one in (*self._inbox, command) if isinstance(one, SetParameter)]
             self.controller.check_parameters([(change.name, change.value) for change in changes])
@@ -113,6 +112,7 @@ class Session:
         commands = tuple(self._inbox.popleft() for _ in range(len(self._inbox)))
         for command in commands:
             self._apply(command)
+        self.controller.attend(self._pull())
         began = time.perf_counter()
         control = self.controller.control(self.world)
         seconds = time.perf_counter() - began
@@ -148,12 +148,19 @@ class Session:
             case Throw():
                 command.apply(self.world)
             case SetGoal():
-                self.controller.set_goal(self._goal(command))
+                self.controller.set_goal(command.build(self.scene))
             case SetParameter():
                 self.controller.set_parameter(command.name, command.value)
 
-    def _goal(self, command: SetGoal) -> Goal:
-        return choose("goal", command.goal, GOALS)(self.scene, command.facing)
+    def _pull(self) -> tuple[float, float] | None:
+        """Horizontal direction in which somebody drags the character; None where nobody does."""
+        if self._drag is None or self._drag.body not in self.scene.bones:
+            return None
+        body = self.scene.body(self._drag.body)
+        place, turn = self.world.view("xpos")[0, body], self.world.view("xmat")[0, body]
+        x, y, _ = np.subtract(self._drag.target, place + turn.reshape(3, 3) @ self._drag.point)
+        length = math.hypot(x, y)
+        return (x / length, y / length) if length > 0.01 else None
 
     def _outside_forces(self) -> np.ndarray:
         """(nbody, 6): forces and torques at the bodies' centres of mass in this step; counts pushes down."""

@@ -39,6 +39,7 @@ class Character:
       joints: the actuated hinges by name, in the order of the controls.
       root, trunk, head: body names; the trunk is what must be upright in a balanced pose.
       feet, hands: body names, left before right.
+      arms: the joint groups that move the hands, in the same order.
       poses: joint angles in rad by pose name; 'rest' must be there. Joints not named are at 0.
       recipe: JSON-able arguments that make this character again, kept in recordings.
     """
@@ -51,6 +52,7 @@ class Character:
     head: str
     feet: tuple[str, ...]
     hands: tuple[str, ...]
+    arms: tuple[str, ...]
     poses: Mapping[str, Mapping[str, float]]
     recipe: Mapping[str, Any] = field(default_factory=dict)
 
@@ -62,7 +64,7 @@ class Character:
     @property
     def ends(self) -> tuple[str, ...]:
         """The parts whose motion sums the body up: root, head, hands, feet (section 4.3 of 2015)."""
-        return (self.root, self.head, *self.hands, *self.feet)
+        return tuple(dict.fromkeys((self.root, self.head, *self.hands, *self.feet)))
 
     def pose(self, name: str) -> list[float]:
         """Angles of the actuated joints in a named pose, rad, in the order of `joints`."""

@@ -112,6 +112,7 @@ def humanoid(
         head="head",
         feet=("left_foot", "right_foot"),
         hands=("left_hand", "right_hand"),
+        arms=("left_arm", "right_arm"),
         poses={"rest": _both_sides(arms_down | stance), "t-pose": _both_sides(arms_out)},
         recipe=recipe,
     )

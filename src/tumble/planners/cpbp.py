@@ -1,15 +1,21 @@
-"""Control Particle Belief Propagation (hamalainen2015), with zero transition noise (Q = 0)."""
+"""Control Particle Belief Propagation (hamalainen2015), and PF-MPC, which is its forward pass alone."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
-from tumble.errors import check_number
+from tumble.errors import UserError, check_number
 from tumble.goals import Goal
-from tumble.planners.kernels import path_of, propose, refine
+from tumble.planners.beliefs import backward, density, drifted, forward, mixture, pick, widths
+from tumble.planners.kernels import path_of, propose, refine, weigh
 from tumble.planners.planner import Plan, Planner
-from tumble.sampling import effective_count, normalise, resample
+from tumble.planners.wrists import Wrists
+from tumble.sampling import normalise, resample
 from tumble.scene import Scene
+
+LOOSE = 10.0  # how much wider the pose prior is where a goal leaves a joint group loose (section 5.2: not given)
 
 
 @dataclass(frozen=True)
@@ -45,42 +51,104 @@ class CPBPSettings:
     cost_ceiling: float = 5.0  # T_gamma, eq. 20: 20; 10 in the authors' code; with 5 it gets up more often
     regularisation: float = 0.001  # lambda, eq. 19
     refine: bool = True  # local refinement, Algorithm 1
+    transition_place: float = 0.0  # sqrt(Q) of positions, m, eq. 2: 0 for the humanoid; 0 and 0 mean Q = 0
+    transition_speed: float = 0.0  # sqrt(Q) of velocities, m/s
+    wrist_rule: bool = False  # palms first, section 5.7
     # Scales are not given in the paper; ours, from measurements.
     calm: Scales = field(default_factory=lambda: Scales(0.5, 0.3, 0.5, 0.05, 0.1, 0.5, 1.0))
     tense: Scales = field(default_factory=lambda: Scales(4.0, 0.8, 8.0, 0.5, 0.25, 0.15, 0.01))
 
     def __post_init__(self) -> None:
-        check_number("resample_below", self.resample_below, 0)
-        check_number("no_prior", self.no_prior, 0, 1)
-        check_number("cost_ceiling", self.cost_ceiling, 0, above=True)
+        _check_walk(self)
         check_number("regularisation", self.regularisation, 0, above=True)
+        place, speed = self.transition_place, self.transition_speed
+        check_number("transition_place", place, 0)
+        check_number("transition_speed", speed, 0)
+        if (place == 0) != (speed == 0):
+            raise UserError(
+                "transition_place and transition_speed must both be 0, which means Q = 0, or both be above 0,"
+                f" got {place:g} and {speed:g}"
+            )
+
+
+@dataclass(frozen=True)
+class PFMPCSettings:
+    """Settings of PF-MPC: those of C-PBP that a forward pass needs; Q = 0, nothing is refined."""
+
+    samples: int = CPBPSettings.samples
+    horizon: float = CPBPSettings.horizon
+    resample_below: float = CPBPSettings.resample_below
+    no_prior: float = CPBPSettings.no_prior
+    cost_ceiling: float = CPBPSettings.cost_ceiling
+    calm: Scales = field(default_factory=lambda: CPBPSettings().calm)
+    tense: Scales = field(default_factory=lambda: CPBPSettings().tense)
+    regularisation: ClassVar[float] = CPBPSettings.regularisation
+    refine: ClassVar[bool] = False
+    transition_place: ClassVar[float] = 0.0
+    transition_speed: ClassVar[float] = 0.0
+    wrist_rule: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        _check_walk(self)
+
+
+def _check_walk(settings: CPBPSettings | PFMPCSettings) -> None:
+    check_number("resample_below", settings.resample_below, 0)
+    check_number("no_prior", settings.no_prior, 0, 1)
+    check_number("cost_ceiling", settings.cost_ceiling, 0, above=True)
+
+
+@dataclass(frozen=True)
+class Tree:
+    """All that the walkers of one frame did, those that were pruned included.
+
+    Attributes:
+      states: (K + 1, N, F), positions then velocities of the character's ends; the first before any step.
+      controls: (K, N, motors.size), which led to states[k + 1].
+      ancestors: (K, N), the row of states[k] that row i of states[k + 1] came from.
+      resampled: (K,), whether the walkers were resampled before that step.
+      potential: (K, N), logarithm of alpha (eq. 21).
+      forward: (K, N), logarithm of the forward belief (eq. 16).
+      belief: (K, N), logarithm of the belief (eq. 13); empty where Q = 0.
+    """
+
+    states: np.ndarray
+    controls: np.ndarray
+    ancestors: np.ndarray
+    resampled: np.ndarray
+    potential: np.ndarray
+    forward: np.ndarray
+    belief: np.ndarray
 
 
 @dataclass
 class _Walk:
     """What the forward pass leaves behind, beside the planner's own arrays.
 
-    values: (K, N, terms); totals: (N,) cost of whole trajectories; log_belief: (N,) forward belief at
-    the end; potential: (N,) logarithm of the last states' potentials; resampled: how often; broken:
-    walkers that went unstable, those that were replaced included.
+    values: (K, N, terms); totals: (N,) cost of whole trajectories; weights: (N,) forward belief at the
+    end, normalised; broken: walkers that went unstable, those that were replaced included.
     """
 
     values: np.ndarray
     totals: np.ndarray
-    log_belief: np.ndarray
-    potential: np.ndarray
-    resampled: int
-    broken: int
+    weights: np.ndarray
+    broken: int = 0
 
 
 class CPBP(Planner):
     """C-PBP: N guided random walkers that are resampled as they go, then a smoothing pass.
 
-    Algorithm 2 of hamalainen2015 with Q = 0 ("Allowing Zero Transition Variance"). Every frame the
-    walkers start from the current state. Two replay the previous best and the previous smoothed
-    controls; the others draw from a product of Gaussians (eq. 22): small controls, small changes,
-    the rest pose, and near a trajectory of the previous frame. Walkers that do badly are replaced by
-    copies of ones that do well. The first control of the cheapest trajectory is the result.
+    Algorithm 2 of hamalainen2015. Every frame the walkers start from the current state. Two replay the
+    previous best and the previous smoothed controls; the others draw from a product of Gaussians (eq.
+    22): small controls, small changes, the rest pose, and near what the previous frame believed in.
+    Walkers that do badly are replaced by copies of ones that do well. The first control of the cheapest
+    trajectory is the result.
+
+    With Q = 0, the default ("Allowing Zero Transition Variance"), a walker stays near one trajectory of
+    the previous frame (eq. 29) and beliefs follow trajectories (eq. 27). With Q != 0 samples believe in
+    their neighbours too (eqs. 14, 15), also in those that were pruned, and a control is drawn near one
+    of all samples of the previous frame, chosen anew in every step by its belief and by how near its
+    state was (eqs. 25, 26). With Q = 0 and without refinement it is PF-MPC (Stahl and Hauth 2011).
 
     **Departures.**
 
@@ -97,40 +165,70 @@ class CPBP(Planner):
     - Refinement: Algorithm 1 pairs the control with the state it led to; here with the state it
       started from, as the text around it says ("simulating forward from x_k with controls u_k"), so that
       every step gets a smoothed control. The result is kept within the motors' bounds.
-    - The backward pass of beliefs is left out: with Q = 0 it adds nothing (the paper says so).
+    - The backward pass of beliefs is left out where Q = 0: it adds nothing (the paper says so).
+    - Transition potentials: N(x_k; f(x_k-1, u_k), Q) for every pair of samples would take a simulation
+      each; here a start that is not the sample's own is compared with its own, both a step's drift
+      later (see `beliefs`). The authors' code has the sample's own start inside the sum, which makes
+      all summands alike; here the sum is over j.
+    - Density of samples: eqs. 14 and 15 divide by the controls' proposal alone (eq. 12), so belief
+      gathers where states happen to be crowded. Here q of eqs. 10 and 11 counts the states too, by the
+      same Gaussians; a forward message is then a mean over neighbours, and constant after resampling.
+      In the problem of figure 6 the mean cost after 5 iterations falls from 72 to 27 (30 runs).
+    - Samples without a prior: with Q = 0 a lineage stays without, as in the authors' code; with Q != 0
+      they are always the same slots, as Algorithm 2 says.
     """
 
-    def __init__(self, scene: Scene, settings: CPBPSettings = CPBPSettings(), seed: int = 0, nthread: int = 0) -> None:
+    def __init__(
+        self, scene: Scene, settings: CPBPSettings | PFMPCSettings = CPBPSettings(), seed: int = 0, nthread: int = 0
+    ) -> None:
         self.settings = settings
         motors = scene.motors
         self._limits = motors.size - motors.joints
         self._activity = np.array([joint.activity for joint in scene.character.joints.values()])
-        self._rest = np.array(scene.character.pose("rest"))
+        self._groups = np.array([joint.group for joint in scene.character.joints.values()])
         super().__init__(scene, settings.samples, settings.horizon, seed, nthread)
         n, k = settings.samples, self.steps
         self._controls = np.empty((k, n, motors.size))
         self._ends = np.empty((k + 1, n, self.sims.view("ends").shape[1]))
         self._ancestors = np.empty((k, n), np.intp)
-        self._weights = np.empty((k, n))
+        self._weights, self._potential, self._forward, self._crowd = np.empty((4, k, n))
+        self._starts = np.empty((k, n, self._ends.shape[2]))
+        self._resampled = np.zeros(k, bool)
+        self._normal, self._uniform = np.empty((2, k, n, motors.size))
+        self._posed = motors.qpos if motors.speeds else np.empty(0, np.intp)
+        self._wrists: Wrists | None = None
+        self._noisy = False
+        self._prepare()
 
     def _forget(self) -> None:
         size = self.scene.motors.size
         self._best = self._smooth = np.empty((0, size))
         self._previous = np.empty((0, 0, size))
-        self._belief = np.empty(0)
+        self._belief = np.empty(0)  # of the trajectories; with Q != 0 the logarithm of every sample's, (K, N)
+        self._began = np.empty((0, 0, 0))  # (K, N, F) with Q != 0: where the controls in _previous began
         self._done = np.zeros((2, size))  # the last two controls that were deployed, newest first
         self._effort = -1.0
 
-    def plan(self, state: np.ndarray, goal: Goal) -> Plan:
-        walk = self._walk(state, goal)
+    def plan(self, state: np.ndarray, goal: Goal, again: bool = False) -> Plan:
+        """The best controls found from a state; leaves the state untouched.
+
+        Args:
+          state: one row.
+          goal: what is wanted.
+          again: nothing of the latest plan was carried out; improve on it in place, without a shift in time.
+        """
+        if len(self._best) and not again:
+            self._done = np.stack([self._best[0], self._done[0]])
+        walk = self._walk(state, goal, 0 if again else 1)
         lineage, steps = path_of(self._ancestors), np.arange(self.steps)
         best = int(np.argmin(walk.totals))
         along = lineage[:, best]
-        self._previous = np.ascontiguousarray(self._controls[steps[:, None], lineage].swapaxes(0, 1))
         self._best = self._controls[steps, along]
-        self._belief = normalise(walk.log_belief)
-        self._smooth, smoothed = self._refine(walk) if self.settings.refine else (self._best, np.empty((0, 3)))
-        self._done = np.stack([self._best[0], self._done[0]])
+        if self._noisy:
+            self._believe()
+        else:
+            self._previous, self._belief = self._controls[steps[:, None], lineage], walk.weights
+        self._smooth, smoothed = self._refine() if self.settings.refine else (self._best, np.empty((0, 3)))
         values = walk.values[steps, along]
         asked = goal.effort(values)
         self._effort = float(0.5 * (asked.mean() + asked.max()))
@@ -144,60 +242,103 @@ class CPBP(Planner):
             effort=self._effort,
             sim_steps=self._controls.shape[0] * self._controls.shape[1],
             broken=walk.broken,
-            statistics={"resampled": walk.resampled, "best_slot": best},
+            statistics={"resampled": int(self._resampled.sum()), "best_slot": best},
         )
 
-    def _walk(self, state: np.ndarray, goal: Goal) -> _Walk:
+    def tree(self) -> Tree:
+        """What the walkers of the latest plan did; copies."""
+        return Tree(
+            states=self._ends.copy(),
+            controls=self._controls.copy(),
+            ancestors=self._ancestors.copy(),
+            resampled=self._resampled.copy(),
+            potential=self._potential.copy(),
+            forward=self._forward.copy(),
+            belief=self._belief.copy() if self._noisy else np.empty((0, 0)),
+        )
+
+    def _walk(self, state: np.ndarray, goal: Goal, shift: int) -> _Walk:
         """The forward pass: draw, simulate, weigh, resample, step by step up to the horizon."""
         settings, sims, motors = self.settings, self.sims, self.scene.motors
+        self._prepare()
         sims.load(state)
         if self._effort < 0:
             self._effort = float(goal.effort(goal.values(sims)[:1])[0])
         scales = settings.calm.towards(settings.tense, self._effort)
-        precision, centre = self._precision(scales), self._centre()
+        precision, centre = self._precision(scales, goal.loose), self._centre()
+        rest = np.array(self.scene.character.pose(goal.pose or "rest"))
         n, controls, identity = settings.samples, self._controls, np.arange(settings.samples)
-        normal, uniform = self.rng.standard_normal(controls.shape), self.rng.random(controls.shape)
+        self.rng.standard_normal(out=self._normal)
+        self.rng.random(out=self._uniform)
         chance = self.rng.random((self.steps, n))
-        prior, warm = self._choose_priors(), min(2, len(self._previous))
+        prior, warm = self._choose_priors(), 2 if len(self._previous) else 0
         before, earlier = np.tile(self._done[0], (n, 1)), np.tile(self._done[1], (n, 1))
         qpos, ends = sims.view("qpos"), sims.view("ends")
         self._ends[0] = ends
-        walk = _Walk(np.empty((self.steps, n, len(goal.terms))), np.zeros(n), np.zeros(n), np.zeros(n), 0, 0)
+        walk = _Walk(np.empty((self.steps, n, len(goal.terms))), np.zeros(n), np.full(n, 1.0 / n))
+        count, expense, nothing = np.inf, np.empty(n), np.zeros(n)
         for k in range(self.steps):
-            weights, parents = normalise(walk.log_belief), identity
-            if k > 0 and effective_count(weights) < settings.resample_below * n:
-                parents = resample(weights, chance[k])
+            parents, message = identity, self._forward[k - 1] if k > 0 else nothing
+            self._resampled[k] = count < settings.resample_below * n
+            if self._resampled[k]:
+                parents, message = resample(walk.weights, chance[k]), nothing
                 parents[:warm] = identity[:warm]  # the warm starts keep their own lineage
                 walk.broken += int(sims.broken.sum())
                 sims.take(parents)
                 walk.broken -= int(sims.broken.sum())
                 prior, before, earlier = prior[parents], before[parents], earlier[parents]
-                walk.totals, walk.log_belief = walk.totals[parents], np.zeros(n)
-                weights = np.full(n, 1.0 / n)
-                walk.resampled += 1
-            self._ancestors[k], self._weights[k] = parents, weights
-            expense = propose(
-                controls[k], normal[k], uniform[k], before, earlier, qpos, motors.qpos, self._rest, self.scene.dt,
-                self._previous, self._best, self._smooth, prior, k, warm,
+                walk.totals = walk.totals[parents]
+                walk.weights[:] = 1.0 / n
+            self._ancestors[k], self._weights[k] = parents, walk.weights
+            if self._noisy:
+                message = self._hear(k, message)
+                prior = self._mix_priors(self._ends[k, parents] / self._unit, k + shift)
+            propose(
+                controls[k], expense, self._normal[k], self._uniform[k], before, earlier,
+                qpos, self._posed, rest, self.scene.dt,
+                self._previous, self._best, self._smooth, prior, k + shift, warm,
                 precision, centre, motors.low, motors.high,
             )  # fmt: skip
+            if self._wrists is not None:
+                self._wrists.spare(controls[k], self._ends[k, parents])
             sims.act(controls[k])
             self._ends[k + 1] = ends
             walk.values[k] = goal.values(sims)
-            cost = walk.values[k].sum(axis=1)
-            walk.totals = walk.totals + cost + scales.control_weight * expense
-            walk.potential = -0.5 * cost * self._softening(cost)
-            walk.log_belief = walk.log_belief + walk.potential
+            count = weigh(
+                walk.values[k], expense, scales.control_weight, settings.cost_ceiling, message,
+                walk.totals, self._potential[k], self._forward[k], walk.weights,
+            )  # fmt: skip
             before, earlier = controls[k], before
         walk.broken += int(sims.broken.sum())
         return walk
 
-    def _softening(self, cost: np.ndarray) -> float:
-        """gamma of eq. 20: keeps the best walker's potential from vanishing."""
-        ceiling, least = self.settings.cost_ceiling, float(cost.min())
-        return ceiling / max(ceiling, least) if np.isfinite(least) else 1.0
+    def _prepare(self) -> None:
+        """Make what the settings of this frame ask for; they may have changed since the last one."""
+        settings = self.settings
+        noisy = settings.transition_place > 0
+        if noisy != self._noisy:
+            self._forget()  # the two kinds of memory do not mix
+        self._noisy = noisy
+        if noisy:
+            self._unit = widths(self._ends.shape[2], settings.transition_place, settings.transition_speed)
+        if settings.wrist_rule != (self._wrists is not None):
+            self._wrists = Wrists(self.scene) if settings.wrist_rule else None
 
-    def _refine(self, walk: _Walk) -> tuple[np.ndarray, np.ndarray]:
+    def _hear(self, k: int, log_belief: np.ndarray) -> np.ndarray:
+        """(N,) forward messages of step k (eq. 17) from the beliefs of the step before; 0 after resampling."""
+        self._starts[k] = drifted(self._ends[k], self.scene.dt) / self._unit
+        self._crowd[k] = density(self._starts[k], self._ancestors[k])
+        if self._resampled[k]:
+            return log_belief
+        return forward(self._starts[k], self._ancestors[k], log_belief) - self._crowd[k]
+
+    def _believe(self) -> None:
+        """Keep all samples of this frame with their beliefs (eq. 13), those that were pruned included."""
+        self._belief = self._forward + backward(self._starts, self._ancestors, self._potential - self._crowd)
+        self._previous = self._controls.copy()
+        self._began = self._ends[np.arange(self.steps)[:, None], self._ancestors] / self._unit
+
+    def _refine(self) -> tuple[np.ndarray, np.ndarray]:
         """Smoothed controls (K, size) within the motors' bounds, and the root's path (K, 3)."""
         motors = self.scene.motors
         smooth, path = refine(
@@ -205,26 +346,38 @@ class CPBP(Planner):
             self._ends,
             self._ancestors,
             self._weights,
-            normalise(walk.potential),
+            normalise(self._potential[-1]),
             self.settings.regularisation,
         )
         return np.clip(smooth, motors.low, motors.high), path[:, :3]
 
-    def _precision(self, scales: Scales) -> np.ndarray:
+    def _precision(self, scales: Scales, loose: Sequence[str]) -> np.ndarray:
         """(5, motors.size): 1 / width^2 of the priors on control, change, bend, pose and mutation."""
         of_joints = np.array([scales.speed, scales.change, scales.bend, scales.pose / self.scene.dt, scales.mutation])
         of_limits = np.array([1.0, 1.0, 1e3, 1e3, scales.mutation]) * scales.limit
-        return np.hstack([np.outer(of_joints, self._activity), np.outer(of_limits, np.ones(self._limits))]) ** -2.0
+        widths = np.hstack([np.outer(of_joints, self._activity), np.outer(of_limits, np.ones(self._limits))])
+        widths[3, : self._groups.size][np.isin(self._groups, loose)] *= LOOSE
+        return widths**-2.0
 
     def _centre(self) -> np.ndarray:
         """(motors.size,): what controls are kept near: no speed, and limits that rise with effort."""
         return np.r_[np.zeros(self.scene.motors.joints), np.full(self._limits, self._effort)]
 
     def _choose_priors(self) -> np.ndarray:
-        """(N,) which trajectory of the previous frame each walker stays near, -1 for none."""
+        """(N,) which trajectory of the previous frame each walker stays near, -1 for none (eq. 29)."""
         n = self.settings.samples
-        if not len(self._previous):
+        if self._noisy or not len(self._previous):
             return np.full(n, -1)
-        prior = self.rng.choice(n, size=n, p=self._belief)
-        prior[2 : 2 + round(self.settings.no_prior * n)] = -1
+        return self._without(self.rng.choice(n, size=n, p=self._belief))
+
+    def _mix_priors(self, states: np.ndarray, k: int) -> np.ndarray:
+        """(N,) which of the previous frame's samples of step k each walker stays near, -1 for none (eqs. 25, 26)."""
+        u = self.rng.random(len(states))
+        if k >= len(self._previous):
+            return np.full(len(states), -1)
+        return self._without(pick(mixture(states, self._began[k], self._belief[k]), u))
+
+    def _without(self, prior: np.ndarray) -> np.ndarray:
+        """Priors with -1 in the slots that go without."""
+        prior[2 : 2 + round(self.settings.no_prior * len(prior))] = -1
         return prior

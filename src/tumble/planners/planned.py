@@ -8,7 +8,7 @@ import numpy as np
 
 from tumble.controller import Controller
 from tumble.errors import UserError, unknown
-from tumble.goals import Goal
+from tumble.goals import Goal, looking
 from tumble.planners.planner import Plan, Planner, check_sizes
 from tumble.sims import Sims
 
@@ -20,6 +20,7 @@ class Planned(Controller):
 
     def __init__(self, planner: Planner, goal: Goal) -> None:
         self.planner, self.goal = planner, goal
+        self._looking: Goal | None = None
         self.latest = None
 
     def start(self, sims: Sims) -> None:
@@ -28,8 +29,13 @@ class Planned(Controller):
         self.planner.reset()
         self.latest = None
 
+    def attend(self, direction: tuple[float, float] | None) -> None:
+        """Look there while it lasts (s_fwd, hamalainen2015 section 5.1)."""
+        self._looking = None if direction is None else looking(self.planner.scene, direction)
+
     def control(self, sims: Sims) -> np.ndarray:
-        self.latest = self.planner.plan(sims.state[0].copy(), self.goal)
+        goal = self.goal if self._looking is None else self.goal + self._looking
+        self.latest = self.planner.plan(sims.state[0].copy(), goal)
         return self.latest.controls[:1]
 
     def check_goal(self, goal: Goal) -> None:

@@ -1,10 +1,18 @@
 """Scenarios by name, and the types they are made of."""
 
 from tumble.scenarios.balancing import Explosion, GetUp, GetUpProne, Push, Stand
+from tumble.scenarios.ball import Juggle, OnBall, OnBallReach, OnLightBall
+from tumble.scenarios.going import Obstacles, Reach, Steer, Turbo, Wall
 from tumble.scenarios.run import Result, run_trial
 from tumble.scenarios.scenario import Scenario, Trial
 from tumble.scenarios.track import Track
 
 __all__ = ["SCENARIOS", "Result", "Scenario", "Track", "Trial", "run_trial"]
 
-SCENARIOS: dict[str, type[Scenario]] = {kind.name: kind for kind in (Stand, Push, GetUp, GetUpProne, Explosion)}
+SCENARIOS: dict[str, type[Scenario]] = {
+    kind.name: kind
+    for kind in (
+        Stand, Push, Wall, Explosion, GetUp, GetUpProne, Reach, OnBall, OnLightBall, OnBallReach, Juggle, Steer,
+        Obstacles, Turbo,
+    )
+}  # fmt: skip

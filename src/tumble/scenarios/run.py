@@ -94,5 +94,5 @@ def run_trial(
         plan_seconds=count.seconds,
         sim_steps=count.sim_steps,
         broken_rows=count.broken,
-        metrics=track.metrics(),
+        metrics=track.metrics() | scenario.metrics(track),
     )

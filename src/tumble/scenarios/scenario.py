@@ -56,3 +56,7 @@ class Scenario(ABC):
     def success(self, track: Track) -> bool:
         """Whether the trial ended well."""
         return track.balanced()
+
+    def metrics(self, track: Track) -> dict[str, float]:
+        """Figures of its own, by name, beside the track's."""
+        return {}

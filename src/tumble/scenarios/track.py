@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tumble.commands import Command
 from tumble.scene import Scene
 from tumble.session import Frame, Session
 
@@ -16,33 +17,59 @@ LATE = 5.0  # s at the end over which speeds and jerks are averaged
 class Track:
     """A listener that notes how the character does.
 
-    Attributes, one entry a frame:
-      height: of the root over its standing height.
-      upright: cosine of the trunk's angle from the vertical.
-      speed: of the centre of mass, m/s.
-      only_feet: whether nothing but feet touches the ground.
-      joint_speeds: (joints,), rad/s.
+    Attributes:
+      commands: (seconds, command) as they were applied.
+      broken: whether the live world went unstable.
     """
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
         self._standing = scene.show(scene.state("rest")).body(scene.character.root).xipos[2]
         self._others = np.array([bone not in scene.character.feet for bone in scene.bones])
-        self.height: list[float] = []
-        self.upright: list[float] = []
-        self.speed: list[float] = []
-        self.only_feet: list[bool] = []
-        self.joint_speeds: list[np.ndarray] = []
+        self._sensors: list[np.ndarray] = []
+        self._speeds: list[np.ndarray] = []
+        self.commands: list[tuple[float, Command]] = []
         self.broken = False
 
     def __call__(self, session: Session, frame: Frame) -> None:
-        view, character = session.world.view, self.scene.character
-        self.height.append(float(view(f"{character.root}.pos")[0, 2] / self._standing))
-        self.upright.append(float(view(f"{character.trunk}.up")[0, 2]))
-        self.speed.append(float(np.linalg.norm(view("com_velocity")[0])))
-        self.only_feet.append(not (view("grounded")[0, self._others] > 0).any())
-        self.joint_speeds.append(view("qvel")[0, self.scene.motors.qvel].copy())
+        view = session.world.view
+        self.commands += [(frame.time - self.scene.dt, command) for command in frame.commands]
+        self._sensors.append(view("sensordata")[0].copy())
+        self._speeds.append(view("qvel")[0, self.scene.motors.qvel].copy())
         self.broken |= frame.broken
+
+    def of(self, channel: str) -> np.ndarray:
+        """(frames, d): a channel of the scene in every frame."""
+        rows = np.array(self._sensors).reshape(-1, self.scene.model.nsensordata)
+        return rows[:, self.scene.channels[channel]]
+
+    def last(self, seconds: float) -> slice:
+        """The frames of the last seconds."""
+        return slice(-max(1, round(seconds / self.scene.dt)), None)
+
+    @property
+    def height(self) -> np.ndarray:
+        """(frames,): of the root over its standing height."""
+        return self.of(f"{self.scene.character.root}.pos")[:, 2] / self._standing
+
+    @property
+    def upright(self) -> np.ndarray:
+        """(frames,): cosine of the trunk's angle from the vertical."""
+        return self.of(f"{self.scene.character.trunk}.up")[:, 2]
+
+    @property
+    def speed(self) -> np.ndarray:
+        """(frames,): of the centre of mass, m/s."""
+        return np.linalg.norm(self.of("com_velocity"), axis=1)
+
+    @property
+    def only_feet(self) -> np.ndarray:
+        """(frames,): whether nothing but feet touches the ground."""
+        return np.logical_not((self.of("grounded")[:, self._others] > 0).any(axis=1))
+
+    def lasted(self, seconds: float) -> bool:
+        """Whether the track is that long and nothing broke."""
+        return not self.broken and len(self._sensors) * self.scene.dt > seconds - 0.5 * self.scene.dt
 
     def balanced(self) -> bool:
         """Whether over the last 0.5 s only feet touched the ground and it stood tall, upright and still.
@@ -50,14 +77,13 @@ class Track:
         Tall: the root at 85 % or more of its standing height; upright: the trunk within 25 degrees of
         the vertical; still: the centre of mass slower than 0.5 m/s. A world that broke is not balanced.
         """
-        last = slice(-max(1, round(SETTLED / self.scene.dt)), None)
+        last = self.last(SETTLED)
         return (
-            not self.broken
-            and len(self.height) * self.scene.dt >= SETTLED
-            and all(self.only_feet[last])
-            and min(self.height[last]) >= TALL
-            and min(self.upright[last]) >= UPRIGHT
-            and max(self.speed[last]) < SLOW
+            self.lasted(SETTLED)
+            and bool(self.only_feet[last].all())
+            and bool(self.height[last].min() >= TALL)
+            and bool(self.upright[last].min() >= UPRIGHT)
+            and bool(self.speed[last].max() < SLOW)
         )
 
     def falls(self) -> int:
@@ -72,7 +98,7 @@ class Track:
 
     def metrics(self) -> dict[str, float]:
         """rms_joint_speed (rad/s) and rms_jerk (rad/s^3) of the joints over the last 5 s; falls."""
-        speeds = np.array(self.joint_speeds[-round(LATE / self.scene.dt) :])
+        speeds = np.array(self._speeds)[self.last(LATE)]
         jerks = np.diff(speeds, n=2, axis=0) / self.scene.dt**2
         return {
             "rms_joint_speed": float(np.sqrt(np.mean(speeds**2))) if speeds.size else 0.0,

@@ -1,0 +1,29 @@
+"""Goals: what is wanted, as a sum of terms in physical units.
+
+    goal = balance(scene).without("spin") + reaching(scene, target=(0.5, 0, 1.2))
+    values = goal.values(sims)  # (nsim, terms), to plot
+    cost = goal.cost(sims)      # (nsim,), inf for broken rows
+
+A term is a residual and a tolerance; its value is |residual / sigma|^2, so exp(-cost / 2) is a
+likelihood. A goal also says how much effort it asks for; where goals add up, costs add and the
+largest effort wins (hamalainen2015 section 4.5).
+"""
+
+from tumble.goals.behaviours import (
+    GOALS,
+    balance,
+    juggle,
+    looking,
+    on_ball,
+    on_ball_reach,
+    reach,
+    reaching,
+    steer,
+    turbo,
+)
+from tumble.goals.goal import Goal, Term
+
+__all__ = [
+    "GOALS", "Goal", "Term", "balance", "juggle", "looking", "on_ball", "on_ball_reach", "reach", "reaching",
+    "steer", "turbo",
+]  # fmt: skip

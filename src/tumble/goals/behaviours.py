@@ -1,0 +1,154 @@
+"""What people ask for, each a short sum of terms: hamalainen2015 section 5.
+
+Everything is the balance cost with a few terms more or less. A behaviour that is commanded by name is
+a function of the scene and keyword options, listed in `GOALS`.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from tumble.errors import UserError, check_number, choose
+from tumble.goals.goal import Goal
+from tumble.goals.terms import (
+    AboveBall,
+    Damage,
+    Facing,
+    FeetApart,
+    Height,
+    LookAt,
+    OverBall,
+    OverFeet,
+    Reach,
+    Spin,
+    UnderBall,
+    Upright,
+    Velocity,
+)
+from tumble.props import Ball
+from tumble.scene import Scene
+
+WORLD = 1000.0  # m from the origin, beyond which nothing is wanted
+FASTEST = 20.0  # m/s that may be asked for
+ALARMED = 250.0  # cost of balance from which it takes full effort: not given; with 400 it falls more often
+SIDES = ("left", "right")
+
+
+def balance(scene: Scene, facing: tuple[float, float] | None = None) -> Goal:
+    """Stay up and at rest, or get there: the cost of hamalainen2015 eq. 31.
+
+    Departure: d_y is the character's own standing height (the paper's model: 1.04 m).
+
+    Args:
+      facing: horizontal direction to look at, as when somebody pulls there; None drops the term.
+    """
+    character = scene.character
+    left, right = character.feet
+    goal = Goal(
+        Velocity(),
+        OverFeet(left, right),
+        Height(character.root, left, right, standing=_standing(scene)),
+        FeetApart(left, right),
+        Spin(character.root),
+        Upright(character.root),
+        Damage(character.head),
+        alarmed=ALARMED,
+    )
+    return goal if facing is None else goal + looking(scene, facing)
+
+
+def looking(scene: Scene, facing: tuple[float, float]) -> Goal:
+    """Look into a horizontal direction; to be added to another goal."""
+    _check_vector("facing", facing, 2, WORLD, "m")
+    length = math.hypot(*facing)
+    check_number("length of the facing direction", length, 0, above=True)
+    return Goal(Facing(scene.character.head, (facing[0] / length, facing[1] / length)))
+
+
+def reach(scene: Scene, target: Sequence[float], hand: str = "left") -> Goal:
+    """Stay up and bring a hand to a point (section 5.2).
+
+    Args:
+      target: m, anywhere.
+      hand: 'left' or 'right'.
+    """
+    return balance(scene) + reaching(scene, target, hand)
+
+
+def reaching(scene: Scene, target: Sequence[float], hand: str = "left") -> Goal:
+    """Bring a hand to a point and look there; to be added to a goal that keeps the character up."""
+    _check_vector("target", target, 3, WORLD, "m")
+    character = scene.character
+    side = choose("hand", hand, {name: i for i, name in enumerate(SIDES)})
+    point = (float(target[0]), float(target[1]), float(target[2]))
+    return Goal(
+        Reach(character.hands[side], point),
+        LookAt(character.head, point),
+        loose=[character.arms[side]],
+    )
+
+
+def on_ball(scene: Scene, ball: str = "ball") -> Goal:
+    """Stay up on top of a ball, or climb back on (section 5.3).
+
+    Departure: the pelvis above the ball is 0.9 / 1.04 of the character's standing height (paper: 0.9 m).
+    """
+    root, radius = scene.character.root, scene.prop(ball, Ball).radius
+    return balance(scene).without("height", "spin") + Goal(
+        OverBall(ball),
+        AboveBall(root, ball, radius, standing=0.9 / 1.04 * _standing(scene)),
+        alarmed=ALARMED,
+        pose="t-pose",
+    )
+
+
+def on_ball_reach(scene: Scene, target: Sequence[float], hand: str = "left", ball: str = "ball") -> Goal:
+    """Reach for a point while balancing on a ball."""
+    return on_ball(scene, ball) + reaching(scene, target, hand)
+
+
+def juggle(scene: Scene, ball: str = "ball") -> Goal:
+    """Keep a ball on the head, or at least on some body part (section 5.4)."""
+    character, radius = scene.character, scene.prop(ball, Ball).radius
+    return balance(scene).without("damage") + Goal(
+        Damage(character.head, by="ground"), UnderBall(character.head, ball, radius)
+    )
+
+
+def steer(scene: Scene, velocity: Sequence[float]) -> Goal:
+    """Go with a horizontal velocity, m/s (section 5.5)."""
+    _check_vector("velocity", velocity, 2, FASTEST, "m/s")
+    wanted = (float(velocity[0]), float(velocity[1]), 0.0)
+    return balance(scene).without("velocity") + Goal(Velocity(target=wanted))
+
+
+def turbo(scene: Scene, velocity: Sequence[float]) -> Goal:
+    """Go with a horizontal velocity whatever it takes, over obstacles too (section 5.5)."""
+    _check_vector("velocity", velocity, 2, FASTEST, "m/s")
+    rise = 0.2 * math.hypot(*velocity)  # "slightly upwards"
+    wanted = (float(velocity[0]), float(velocity[1]), rise)
+    return balance(scene).without("velocity", "upright", "over_feet") + Goal(Velocity(target=wanted), least_effort=1.0)
+
+
+GOALS: Mapping[str, Callable[..., Goal]] = {
+    "balance": balance,
+    "reach": reach,
+    "ball": on_ball,
+    "ball-reach": on_ball_reach,
+    "juggle": juggle,
+    "steer": steer,
+    "turbo": turbo,
+}
+
+
+def _standing(scene: Scene) -> float:
+    """Height of the root above the mean of the feet in the rest pose, m."""
+    character, data = scene.character, scene.show(scene.state("rest"))
+    feet = np.mean([data.body(foot).xipos[2] for foot in character.feet])
+    return float(data.body(character.root).xipos[2] - feet)
+
+
+def _check_vector(name: str, vector: Sequence[float], length: int, largest: float, unit: str) -> None:
+    if len(vector) != length or not np.isfinite(vector).all() or np.abs(vector).max() > largest:
+        raise UserError(f"{name} must be {length} numbers within {largest:g} {unit}, got {tuple(vector)}")

@@ -1,0 +1,121 @@
+"""Goal: what is wanted, as a sum of terms in physical units; Term: one of them."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numba import njit
+
+from tumble.errors import UserError, check_number, unknown
+from tumble.sims import Sims
+
+
+class Term(ABC):
+    """One thing that is wanted: a residual in physical units and the tolerance sigma for it."""
+
+    name: ClassVar[str]
+    sigma: float
+
+    @abstractmethod
+    def residual(self, sims: Sims) -> np.ndarray:
+        """(nsim,) or (nsim, d) in the unit of sigma; 0 where all is well."""
+
+
+class Goal:
+    """Terms that are wanted together, the effort that they call for, and the habits that suit them.
+
+    Effort rises from `least_effort` where the terms cost `calm` or less to 1 where they cost `alarmed`
+    or more. In a sum, costs add, the largest effort wins, and the right summand's pose replaces the left's.
+
+    Attributes:
+      terms: what is wanted.
+      pose: name of the pose to stay near; None leaves it to the other summands, else 'rest'.
+      loose: joint groups whose angles the pose says little about, because they have something to do.
+    """
+
+    def __init__(
+        self,
+        *terms: Term,
+        calm: float = 10.0,
+        alarmed: float = 400.0,
+        least_effort: float = 0.0,
+        pose: str | None = None,
+        loose: Sequence[str] = (),
+    ) -> None:
+        for term in terms:
+            check_number(f"sigma of term '{term.name}'", term.sigma, 0, above=True)
+        if not 0 <= calm < alarmed < np.inf:
+            raise UserError(f"a goal needs 0 <= calm < alarmed < inf, got {calm:g} and {alarmed:g}")
+        check_number("least_effort", least_effort, 0, 1)
+        self.terms, self.pose, self.loose = terms, pose, tuple(loose)
+        self._efforts = [_Effort(tuple(range(len(terms))), calm, alarmed, least_effort)]
+
+    def __add__(self, other: "Goal") -> "Goal":
+        loose = dict.fromkeys((*self.loose, *other.loose))
+        both = Goal(*self.terms, *other.terms, pose=other.pose or self.pose, loose=tuple(loose))
+        shift = {i: i + len(self.terms) for i in range(len(other.terms))}
+        both._efforts = self._efforts + [effort.moved(shift) for effort in other._efforts]
+        return both
+
+    def without(self, *names: str) -> "Goal":
+        """The goal without the terms of those names."""
+        for name in names:
+            if name not in self.names:
+                raise unknown("term", name, self.names, " in the goal")
+        kept = [i for i, name in enumerate(self.names) if name not in names]
+        rest = Goal(*(self.terms[i] for i in kept), pose=self.pose, loose=self.loose)
+        places = {old: new for new, old in enumerate(kept)}
+        rest._efforts = [effort.moved(places) for effort in self._efforts]
+        return rest
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The terms' names, in the order of `values`."""
+        return tuple(term.name for term in self.terms)
+
+    def values(self, sims: Sims) -> np.ndarray:
+        """(nsim, terms): |residual / sigma|^2 of every term, inf in broken rows; a new array."""
+        values = np.empty((sims.nsim, len(self.terms)))
+        for i, term in enumerate(self.terms):
+            residual = term.residual(sims)
+            _squares(residual if residual.ndim == 2 else residual[:, None], term.sigma, values[:, i])
+        if sims.broken.any():
+            values[sims.broken] = np.inf
+        return values
+
+    def cost(self, sims: Sims) -> np.ndarray:
+        """(nsim,): the sum of the terms' values."""
+        return self.values(sims).sum(axis=1)
+
+    def effort(self, values: np.ndarray) -> np.ndarray:
+        """The effort in [0, 1] that values (..., terms) call for: the most that any summand asks."""
+        return np.max([effort.asked(values) for effort in self._efforts], axis=0)
+
+
+@dataclass(frozen=True)
+class _Effort:
+    """What one summand of a goal asks for, by the places of its terms."""
+
+    places: tuple[int, ...]
+    calm: float
+    alarmed: float
+    least: float
+
+    def asked(self, values: np.ndarray) -> np.ndarray:
+        cost = values[..., self.places].sum(axis=-1)
+        return np.clip((cost - self.calm) / (self.alarmed - self.calm), self.least, 1.0)
+
+    def moved(self, places: Mapping[int, int]) -> "_Effort":
+        return replace(self, places=tuple(places[i] for i in self.places if i in places))
+
+
+@njit(cache=True)
+def _squares(residual, sigma, out):  # type: ignore[no-untyped-def]
+    """|residual / sigma|^2 of every row (n, d) into out (n,)."""
+    for i in range(residual.shape[0]):
+        total = 0.0
+        for j in range(residual.shape[1]):
+            total += (residual[i, j] / sigma) ** 2
+        out[i] = total

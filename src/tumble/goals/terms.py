@@ -1,0 +1,224 @@
+"""The terms that goals are made of: hamalainen2015 section 5."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numba import njit
+
+from tumble.goals.goal import Term
+from tumble.sims import Sims
+
+UP = np.array([0.0, 0.0, 1.0])
+
+
+@dataclass(frozen=True)
+class Velocity(Term):
+    """Centre-of-mass velocity differs from a target, m/s. (s_vel)"""
+
+    sigma: float = 0.25
+    target: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    name: ClassVar[str] = "velocity"
+
+    def residual(self, sims: Sims) -> np.ndarray:
+        return sims.view("com_velocity") - self.target
+
+
+@dataclass(frozen=True)
+class OverFeet(Term):
+    """Horizontal distance of the centre of mass from the line between the feet, m. (s_com)"""
+
+    left: str
+    right: str
+    sigma: float = 0.025
+    name: ClassVar[str] = "over_feet"
+
+    def residual(self, sims: Sims) -> np.ndarray:
+        return _off_line(sims.view("com"), sims.view(f"{self.left}.pos"), sims.view(f"{self.right}.pos"))
+
+
+@njit(cache=True)
+def _off_line(point, start, end):  # type: ignore[no-untyped-def]
+    """(n, 2): horizontal way from the nearest point between start and end to point, all (n, 3)."""
+    off = np.empty((point.shape[0], 2))
+    for i in range(point.shape[0]):
+        dx, dy = end[i, 0] - start[i, 0], end[i, 1] - start[i, 1]
+        px, py = point[i, 0] - start[i, 0], point[i, 1] - start[i, 1]
+        along = min(max((px * dx + py * dy) / (dx * dx + dy * dy + 1e-9), 0.0), 1.0)
+        off[i, 0], off[i, 1] = px - along * dx, py - along * dy
+    return off
+
+
+@dataclass(frozen=True)
+class Height(Term):
+    """How far the root is lower above the mean of the feet than when standing, m. (s_y)"""
+
+    root: str
+    left: str
+    right: str
+    standing: float
+    sigma: float = 0.025
+    name: ClassVar[str] = "height"
+
+    def residual(self, sims: Sims) -> np.ndarray:
+        feet = sims.view(f"{self.left}.pos")[:, 2] + sims.view(f"{self.right}.pos")[:, 2]
+        return np.minimum(0.0, sims.view(f"{self.root}.pos")[:, 2] - 0.5 * feet - self.standing)
+
+
+@dataclass(frozen=True)
+class FeetApart(Term):
+    """How much farther apart than `limit` the feet are, m. (s_feet)"""
+
+    left: str
+    right: str
+    limit: float = 0.8
+    sigma: float = 0.05
+    name: ClassVar[str] = "feet_apart"
+
+    def residual(self, sims: Sims) -> np.ndarray:
+        apart = sims.view(f"{self.left}.pos") - sims.view(f"{self.right}.pos")
+        return np.maximum(0.0, np.sqrt(np.einsum("ij,ij->i", apart, apart)) - self.limit)
+
+
+@dataclass(frozen=True)
+class Spin(Term):
+    """Angular velocity of the root, rad/s. (s_omega)"""
+
+    root: str
+    sigma: float = 2.0
+    name: ClassVar[str] = "spin"
+
+    def residual(self, sims: Sims) -> np.ndarray:
+        return sims.view(f"{self.root}.spin")
+
+
+@dataclass(frozen=True)
+class Upright(Term):
+    """Difference of the root's up vector from the world's, unit vectors. (s_up)"""
+
+    root: str
+    sigma: float = 0.1
+    name: ClassVar[str] = "upright"
+
+    def residual(self, sims: Sims) -> np.ndarray:
+        return sims.view(f"{self.root}.up") - UP
+
+
+@dataclass(frozen=True)
+class Facing(Term):
+    """Horizontal difference of the head's facing direction from a direction, unit vectors. (s_fwd)"""
+
+    head: str
+    direction: tuple[float, float]
+    sigma: float = 0.1
+    name: ClassVar[str] = "facing"
+
+    def residual(self, sims: Sims) -> np.ndarray:
+        return sims.view(f"{self.head}.forward")[:, :2] - self.direction
+
+
+@dataclass(frozen=True)
+class Damage(Term):
+    """1 where the head touches anything, or anything of one kind. (s_damage: a cost of 10000)"""
+
+    head: str
+    by: str = "touch"  # or 'ground', where balls may touch it
+    sigma: float = 0.01
+    name: ClassVar[str] = "damage"
+
+    def residual(self, sims: Sims) -> np.ndarray:
+        return np.minimum(1.0, sims.view(f"{self.head}.{self.by}"))
+
+
+@dataclass(frozen=True)
+class LookAt(Term):
+    """Horizontal difference of the head's facing direction from the way to a point, unit vectors. (s_fwd)"""
+
+    head: str
+    point: tuple[float, float, float]
+    sigma: float = 0.1
+    name: ClassVar[str] = "look_at"
+
+    def residual(self, sims: Sims) -> np.ndarray:
+        return _turned_away(sims.view(f"{self.head}.forward"), sims.view(f"{self.head}.pos"), np.array(self.point))
+
+
+@njit(cache=True)
+def _turned_away(forward, place, point):  # type: ignore[no-untyped-def]
+    """(n, 2): horizontal part of forward minus the unit vector from place to point; 0 below or above the point."""
+    away = np.empty((forward.shape[0], 2))
+    for i in range(forward.shape[0]):
+        dx, dy = point[0] - place[i, 0], point[1] - place[i, 1]
+        length = np.sqrt(dx * dx + dy * dy)
+        if length < 1e-3:
+            away[i] = 0.0
+        else:
+            away[i, 0], away[i, 1] = forward[i, 0] - dx / length, forward[i, 1] - dy / length
+    return away
+
+
+@dataclass(frozen=True)
+class Reach(Term):
+    """Way from a target to a hand, m. (s_r)"""
+
+    hand: str
+    target: tuple[float, float, float]
+    sigma: float = 0.05
+    name: ClassVar[str] = "reach"
+
+    def residual(self, sims: Sims) -> np.ndarray:
+        return sims.view(f"{self.hand}.pos") - self.target
+
+
+@dataclass(frozen=True)
+class OverBall(Term):
+    """Horizontal way from a ball's centre to the centre of mass, m. (s_bcom)"""
+
+    ball: str
+    sigma: float = 0.025
+    name: ClassVar[str] = "over_ball"
+
+    def residual(self, sims: Sims) -> np.ndarray:
+        return (sims.view("com") - sims.view(f"{self.ball}.pos"))[:, :2]
+
+
+@dataclass(frozen=True)
+class AboveBall(Term):
+    """How far the root is lower above a ball's top than it should be, m. (s_by)"""
+
+    root: str
+    ball: str
+    radius: float
+    standing: float
+    sigma: float = 0.025
+    name: ClassVar[str] = "above_ball"
+
+    def residual(self, sims: Sims) -> np.ndarray:
+        top = sims.view(f"{self.ball}.pos")[:, 2] + self.radius
+        return np.minimum(0.0, sims.view(f"{self.root}.pos")[:, 2] - top - self.standing)
+
+
+@dataclass(frozen=True)
+class UnderBall(Term):
+    """How far the head, or where the character touches the ball, is from being right below it, m. (s_hpos)"""
+
+    head: str
+    ball: str
+    radius: float
+    sigma: float = 0.025
+    name: ClassVar[str] = "under_ball"
+
+    def residual(self, sims: Sims) -> np.ndarray:
+        ball, contact = sims.view(f"{self.ball}.pos"), sims.view(f"{self.ball}.contact")
+        return _beside(ball, self.radius, contact, sims.view(f"{self.head}.pos"))
+
+
+@njit(cache=True)
+def _beside(ball, radius, contact, head):  # type: ignore[no-untyped-def]
+    """(n, 3): horizontal way from ball to support, and how far the support is above the ball's bottom."""
+    beside = np.empty((ball.shape[0], 3))
+    for i in range(ball.shape[0]):
+        support = contact[i, 1:] if contact[i, 0] > 0 else head[i]
+        beside[i, 0], beside[i, 1] = support[0] - ball[i, 0], support[1] - ball[i, 1]
+        beside[i, 2] = max(0.0, support[2] - (ball[i, 2] - radius))
+    return beside

@@ -1,0 +1,117 @@
+"""Props: what a scene holds beside its character. Balls move, boxes stay.
+
+    Scene(humanoid(), [Ball(mass=250, radius=0.5), Box("step", (1, 0, 0.05), (0.2, 1, 0.05))])
+
+A prop brings its own sensors: NAME.pos and NAME.vel of a ball, NAME.ground where it touches the
+ground, NAME.contact with the place where it is nearest to the character. A box is a body of its
+own, not part of the ground: a hand on a wall is not a hand on the ground.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias
+
+import mujoco
+import numpy as np
+
+from tumble.errors import UserError, check_number, choose
+
+PARKED = (0.0, -100.0)  # where balls wait to be thrown or placed, m
+
+
+@dataclass(frozen=True)
+class Ball:
+    """A ball that waits far away until it is thrown or placed. Radius in m, mass in kg."""
+
+    name: str = "ball"
+    radius: float = 0.15
+    mass: float = 5.0
+
+    def add(self, spec: mujoco.MjSpec, root: str) -> None:
+        """Put it into a spec, with sensors for it and for its contact with the character of that root."""
+        check_number("radius of a ball", self.radius, 0.01, 10.0)
+        check_number("mass of a ball", self.mass, 0.001, 1e5)
+        body = spec.worldbody.add_body(name=self.name, pos=[*PARKED, self.radius])
+        body.add_freejoint(name=self.name)
+        body.add_geom(
+            name=self.name,
+            type=mujoco.mjtGeom.mjGEOM_SPHERE,
+            size=[self.radius, 0, 0],
+            mass=self.mass,
+            rgba=[0.9, 0.65, 0.15, 1],
+            contype=1,
+            conaffinity=1,
+        )
+        kinds, fields = mujoco.mjtSensor, mujoco.mjtConDataField
+        here: dict[str, Any] = {"objtype": mujoco.mjtObj.mjOBJ_BODY, "objname": self.name}
+        found, place, nearest = 1 << fields.mjCONDATA_FOUND.value, 1 << fields.mjCONDATA_POS.value, 1
+        spec.add_sensor(name=f"{self.name}.pos", type=kinds.mjSENS_FRAMEPOS, **here)
+        spec.add_sensor(name=f"{self.name}.vel", type=kinds.mjSENS_FRAMELINVEL, **here)
+        spec.add_sensor(
+            name=f"{self.name}.ground",
+            type=kinds.mjSENS_CONTACT,
+            reftype=mujoco.mjtObj.mjOBJ_BODY,
+            refname="world",
+            intprm=[found, 0, 1],
+            **here,
+        )
+        spec.add_sensor(
+            name=f"{self.name}.contact",
+            type=kinds.mjSENS_CONTACT,
+            reftype=mujoco.mjtObj.mjOBJ_XBODY,  # the root's whole subtree
+            refname=root,
+            intprm=[found | place, nearest, 1],
+            **here,
+        )
+
+
+@dataclass(frozen=True)
+class Box:
+    """A block that never moves: a wall, a step, an obstacle. Middle and half sizes in m, turn about z in rad."""
+
+    name: str
+    middle: tuple[float, float, float]
+    half: tuple[float, float, float]
+    turn: float = 0.0
+
+    def add(self, spec: mujoco.MjSpec, root: str) -> None:
+        """Put it into a spec."""
+        for value in (*self.middle, self.turn):
+            check_number(f"place of box '{self.name}'", value, -1e3, 1e3)
+        for value in self.half:
+            check_number(f"half size of box '{self.name}'", value, 0.001, 100.0)
+        quat = [np.cos(self.turn / 2), 0, 0, np.sin(self.turn / 2)]
+        body = spec.worldbody.add_body(name=self.name, pos=self.middle, quat=quat)
+        body.add_geom(
+            name=self.name,
+            type=mujoco.mjtGeom.mjGEOM_BOX,
+            size=self.half,
+            rgba=[0.62, 0.66, 0.72, 1],
+            contype=1,
+            conaffinity=1,
+        )
+
+
+Prop: TypeAlias = Ball | Box
+PROPS: Mapping[str, type[Prop]] = {"ball": Ball, "box": Box}
+
+
+def prop_recipe(prop: Prop) -> dict[str, Any]:
+    """JSON-able account of a prop."""
+    kind = next(name for name, made in PROPS.items() if type(prop) is made)
+    return {"kind": kind} | asdict(prop)
+
+
+def remake_prop(recipe: Mapping[str, Any]) -> Prop:
+    """The prop that a recipe tells of."""
+    fields = dict(recipe)
+    kind = choose("kind of prop", fields.pop("kind"), PROPS)
+    if kind is Box:
+        fields |= {key: tuple(fields[key]) for key in ("middle", "half")}
+    return kind(**fields)
+
+
+def check_names(spec: mujoco.MjSpec, prop: Prop) -> None:
+    """Refuse a prop whose name is taken."""
+    if prop.name in {part.name for part in (*spec.bodies, *spec.joints, *spec.geoms)}:
+        raise UserError(f"the scene has a part '{prop.name}' already; give every prop a name of its own")

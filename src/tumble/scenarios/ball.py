@@ -1,0 +1,145 @@
+"""With a ball: standing on one, juggling one. hamalainen2015 sections 5.3 and 5.4."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tumble.characters import Character
+from tumble.commands import SetGoal
+from tumble.errors import check_number
+from tumble.goals import Goal, juggle, on_ball
+from tumble.props import Ball
+from tumble.scenarios.scenario import Scenario, Trial
+from tumble.scenarios.track import UPRIGHT, Track
+from tumble.scene import Scene
+
+RADIUS = 0.5  # m, section 5.3
+DROP = 0.05  # m that the feet fall onto the ball
+KEPT = 1.0  # s at the end over which it must be on the ball
+
+
+@dataclass(frozen=True)
+class OnBall(Scenario):
+    """Dropped onto a rolling ball of 50 cm radius, stay on it. Trial B of hamalainen2015 section 5.6."""
+
+    mass: float = 250.0
+    """Of the ball, kg."""
+    rolling: float = 0.5
+    """Speed at which the ball rolls at the start, in a random direction, m/s."""
+    until: float = 5.0
+    """When it is judged, s."""
+
+    name: ClassVar[str] = "ball"
+    summary: ClassVar[str] = "dropped onto a rolling ball (--mass KG --rolling M/S), on it at 5 s (--until S)"
+
+    def __post_init__(self) -> None:
+        check_number("mass", self.mass, 0.1, 1e4)
+        check_number("rolling", self.rolling, 0, 10)
+        check_number("until", self.until, KEPT, 3600)
+
+    def scene(self, character: Character) -> Scene:
+        return Scene(character, [Ball("ball", RADIUS, self.mass)])
+
+    def goal(self, scene: Scene) -> Goal:
+        return on_ball(scene)
+
+    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+        angle = rng.uniform(0, 2 * np.pi)
+        x, y = self.rolling * math.cos(angle), self.rolling * math.sin(angle)
+        above = scene.state("t-pose", height=2 * RADIUS + DROP)
+        state = scene.placed(above, "ball", (0, 0, RADIUS), (x, y, 0), (-y / RADIUS, x / RADIUS, 0))
+        return Trial(state, self.until)
+
+    def success(self, track: Track) -> bool:
+        return track.lasted(KEPT) and bool(on_top(track)[track.last(KEPT)].all())
+
+
+def on_top(track: Track) -> np.ndarray:
+    """(frames,): whether nothing of the character touches the ground, it is upright, and both feet and the
+    centre of mass are above the ball's middle.
+    """
+    ball, character = track.of("ball.pos"), track.scene.character
+    over = track.of("com") - ball
+    feet = np.min([track.of(f"{foot}.pos")[:, 2] for foot in character.feet], axis=0)
+    return (
+        ~(track.of("grounded") > 0).any(axis=1)
+        & (np.hypot(over[:, 0], over[:, 1]) < RADIUS)
+        & (feet > ball[:, 2])
+        & (track.upright > UPRIGHT)
+    )
+
+
+@dataclass(frozen=True)
+class OnLightBall(OnBall):
+    """The same on a ball of 10 kg, which rolls away under a step: at 5 s, on it still or again."""
+
+    mass: float = 10.0
+    """Of the ball, kg."""
+
+    name: ClassVar[str] = "ball-light"
+    summary: ClassVar[str] = "dropped onto a rolling ball of 10 kg, on it at 5 s (--until S)"
+
+
+@dataclass(frozen=True)
+class OnBallReach(OnBall):
+    """On a resting heavy ball, reach for a point in the air with the left hand."""
+
+    rolling: float = 0.0
+    """Speed at which the ball rolls at the start, in a random direction, m/s."""
+
+    name: ClassVar[str] = "ball-reach"
+    summary: ClassVar[str] = "on a heavy ball, reach for a point from 1 s on: hand within 10 cm, on the ball, at 5 s"
+
+    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+        trial = super().trial(scene, rng)
+        angle, away, height = rng.uniform(-0.5, 1.2), rng.uniform(0.3, 0.6), rng.uniform(1.9, 2.5)
+        target = (away * math.cos(angle), away * math.sin(angle), height)
+        return Trial(trial.state, self.until, [(1.0, SetGoal("ball-reach", target=target, hand="left"))])
+
+    def success(self, track: Track) -> bool:
+        return super().success(track) and hand_near(track)
+
+
+def hand_near(track: Track, within: float = 0.1, seconds: float = 0.5) -> bool:
+    """Whether the hand was within so many m of its last target over the last seconds."""
+    asked = [command for _, command in track.commands if isinstance(command, SetGoal) and command.target is not None]
+    if not asked:
+        return False
+    side = ("left", "right").index(asked[-1].hand or "left")
+    hand = track.of(f"{track.scene.character.hands[side]}.pos")[track.last(seconds)]
+    return bool((np.linalg.norm(hand - asked[-1].target, axis=1) < within).all())
+
+
+@dataclass(frozen=True)
+class Juggle(Scenario):
+    """Keep a ball off the ground, on the head or any other body part."""
+
+    mass: float = 1.0
+    """Of the ball, kg."""
+    radius: float = 0.15
+    """Of the ball, m."""
+
+    name: ClassVar[str] = "juggle"
+    summary: ClassVar[str] = "a ball set upon the head never touches the ground in 10 s"
+
+    def __post_init__(self) -> None:
+        check_number("mass", self.mass, 0.01, 100)
+        check_number("radius", self.radius, 0.05, 0.5)
+
+    def scene(self, character: Character) -> Scene:
+        return Scene(character, [Ball("ball", self.radius, self.mass)])
+
+    def goal(self, scene: Scene) -> Goal:
+        return juggle(scene)
+
+    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+        state = scene.state("rest")
+        head = scene.show(state).body(scene.character.head).xipos
+        x, y = rng.uniform(-0.03, 0.03, 2)
+        place = (head[0] + x, head[1] + y, head[2] + 0.25 + self.radius)
+        return Trial(scene.placed(state, "ball", place), seconds=10.0)
+
+    def success(self, track: Track) -> bool:
+        return track.lasted(1.0) and not (track.of("ball.ground") > 0).any()
