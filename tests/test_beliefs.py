@@ -295,6 +295,30 @@ def test_the_same_slots_go_without_a_prior(world):
     assert old[0] and not old[2:6].any() and old[6:].all()
 
 
+def test_controls_are_drawn_near_samples_of_the_previous_frame_by_equation_26(world):
+    """Without mutation every control tells which sample it was drawn near; how often must be as the weights say."""
+    n = 300
+    planner = CPBP(world, dataclasses.replace(toy.settings(n, mutation=1e-9, horizon=1.2), no_prior=0.0), 0, 1)
+    planner.plan(toy.start(world), toy.goal())
+    old = planner.tree()
+    planner.plan(toy.start(world), toy.goal(), again=True)
+    new = planner.tree()
+    unit = widths(6, 0.05, 0.5)
+    surprise = {"belief": np.zeros(2), "forward": np.zeros(2)}
+    for k in range(len(new.controls)):
+        picked = np.abs(new.controls[k, 2:, 0][:, None] - old.controls[k, :, 0]).argmin(axis=1)
+        states, starts = (t.states[k, t.ancestors[k]] / unit for t in (new, old))
+        for kind, sums in surprise.items():
+            weights = mixture(states, starts, getattr(old, kind)[k])[2:]
+            logs = np.log(np.maximum(weights, 1e-12))
+            mean = (weights * logs).sum(axis=1)
+            variance = (weights * logs**2).sum(axis=1) - mean**2
+            sums += (logs[np.arange(n - 2), picked] - mean).sum(), variance.sum()
+    score = {kind: abs(off) / np.sqrt(variance) for kind, (off, variance) in surprise.items()}
+    assert score["belief"] < 4.5
+    assert score["forward"] > 20  # had the backward messages been left out, this test would notice
+
+
 def test_one_zero_of_two_is_refused():
     message = (
         "transition_place and transition_speed must both be 0, which means Q = 0, or both be above 0, got 0.1 and 0"

@@ -23,7 +23,7 @@ from numba import njit
 from tumble.characters import Character, Joint
 from tumble.goals import Goal, Term
 from tumble.motors import ForceMotors
-from tumble.planners.cpbp import CPBPSettings, Scales
+from tumble.planners.cpbp_settings import CPBPSettings, Scales
 from tumble.scene import Physics, Scene
 from tumble.sims import Sims
 

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tumble.errors import choose
-from tumble.planners.cpbp import CPBP, CPBPSettings, PFMPCSettings
+from tumble.planners.cpbp import CPBP
+from tumble.planners.cpbp_settings import CPBPSettings, PFMPCSettings
 from tumble.planners.planned import Planned
 from tumble.planners.planner import Plan, Planner
 from tumble.planners.splines import CEM, MPPI, CEMSettings, MPPISettings, PredictiveSampling, PredictiveSamplingSettings
