@@ -61,8 +61,17 @@ class Height(Term):
     name: ClassVar[str] = "height"
 
     def residual(self, sims: Sims) -> np.ndarray:
-        feet = sims.view(f"{self.left}.pos")[:, 2] + sims.view(f"{self.right}.pos")[:, 2]
-        return np.minimum(0.0, sims.view(f"{self.root}.pos")[:, 2] - 0.5 * feet - self.standing)
+        left, right = sims.view(f"{self.left}.pos"), sims.view(f"{self.right}.pos")
+        return _sunk(sims.view(f"{self.root}.pos"), left, right, self.standing)
+
+
+@njit(cache=True)
+def _sunk(root, left, right, standing):  # type: ignore[no-untyped-def]
+    """(n, 1): how far the root is lower above the mean of the feet than standing, all (n, 3); 0 or less."""
+    sunk = np.empty((root.shape[0], 1))
+    for i in range(root.shape[0]):
+        sunk[i, 0] = min(0.0, root[i, 2] - 0.5 * (left[i, 2] + right[i, 2]) - standing)
+    return sunk
 
 
 @dataclass(frozen=True)
@@ -76,8 +85,17 @@ class FeetApart(Term):
     name: ClassVar[str] = "feet_apart"
 
     def residual(self, sims: Sims) -> np.ndarray:
-        apart = sims.view(f"{self.left}.pos") - sims.view(f"{self.right}.pos")
-        return np.maximum(0.0, np.sqrt(np.einsum("ij,ij->i", apart, apart)) - self.limit)
+        return _farther(sims.view(f"{self.left}.pos"), sims.view(f"{self.right}.pos"), self.limit)
+
+
+@njit(cache=True)
+def _farther(one, other, limit):  # type: ignore[no-untyped-def]
+    """(n, 1): how much farther apart than limit points (n, 3) are."""
+    farther = np.empty((one.shape[0], 1))
+    for i in range(one.shape[0]):
+        x, y, z = one[i, 0] - other[i, 0], one[i, 1] - other[i, 1], one[i, 2] - other[i, 2]
+        farther[i, 0] = max(0.0, np.sqrt(x * x + y * y + z * z) - limit)
+    return farther
 
 
 @dataclass(frozen=True)
