@@ -238,10 +238,13 @@ def test_looking_at_a_point_that_is_straight_below_or_above_costs_nothing(scene)
 
 
 @pytest.mark.parametrize("nod", [0.3, -0.6])
-def test_a_nod_looks_away_by_what_it_takes_from_the_horizontal(scene, nod):
+def test_a_nod_changes_no_heading(scene, nod):
+    """Looking down would else halve the cost of a point behind."""
     sims = sims_at(scene, angles={"neck_bend": nod})
     head = scene.show(sims.state[0]).body("head").xipos
-    assert value(LookAt("head", tuple(head + np.array([2, 0, 0]))), sims) == pytest.approx(1 - np.cos(nod), abs=1e-9)
+    assert value(LookAt("head", tuple(head + np.array([2, 0, 0]))), sims) == pytest.approx(0, abs=1e-9)
+    assert value(LookAt("head", tuple(head - np.array([2, 0, 0]))), sims) == pytest.approx(2)
+    assert value(Facing("head", (-1.0, 0.0)), sims) == pytest.approx(2)
 
 
 def beside(scene: Scene, position: np.ndarray | list[float], sims: Sims | None = None) -> Sims:

@@ -33,6 +33,8 @@ def case(n: int = 4, steps: int = 3, seed: int = 0) -> SimpleNamespace:
         centre=np.array([0.0, 0.0, 0.8]),
         low=np.full(size, -50.0),
         high=np.full(size, 50.0),
+        follow=False,
+        boldness=np.ones(n),
     )
 
 
@@ -89,6 +91,35 @@ def test_prior_of_none_ignores_the_previous_frame():
     assert np.array_equal(drawn(one)[0], drawn(two)[0])
     two.prior[1] = 0
     assert not np.array_equal(drawn(one)[0][1], drawn(two)[0][1])
+
+
+def test_a_follower_keeps_its_deviation_from_the_guide():
+    c = case(follow := 6)
+    c.follow, c.prior[:], c.normal[:] = True, 2, 0.0
+    c.precision[[0, 2, 3, 4]] = 1e-9  # only the change counts
+    c.before += np.arange(follow)[:, None]
+    x, _ = drawn(c)
+    assert x - c.previous[1, 2] == pytest.approx(c.before - c.previous[0, 2])
+    c.follow = False
+    assert drawn(c)[0] == pytest.approx(c.before)
+
+
+def test_a_follower_begins_on_its_guide():
+    c = case()
+    c.follow, c.prior[:], c.normal[:], c.k = True, 1, 0.0, 0
+    c.precision[[0, 2, 3, 4]] = 1e-9
+    assert drawn(c)[0] == pytest.approx(np.tile(c.previous[0, 1], (4, 1)))
+
+
+def test_boldness_widens_guided_draws_alone():
+    c, bold = case(), case()
+    for one in (c, bold):
+        one.prior[:] = [0, 1, -1, -1]
+    bold.boldness = np.array([2.0, 0.5, 2.0, 0.5])
+    still = case()
+    still.prior, still.normal = c.prior, np.zeros_like(c.normal)
+    middle = drawn(still)[0]
+    assert drawn(bold)[0] - middle == pytest.approx((drawn(c)[0] - middle) * [[2.0], [0.5], [1.0], [1.0]])
 
 
 def test_the_last_step_has_no_previous_frame_to_go_by():

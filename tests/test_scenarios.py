@@ -239,7 +239,7 @@ def test_on_top_of_the_ball_for_a_second():
         ("right_hand.ground", 1),
         ("right_foot.pos", (0.6, 0, RADIUS - 0.01)),  # hanging beside the ball
         ("com", (0.8 * (RADIUS + 0.01), -0.6 * (RADIUS + 0.01), 1.9)),  # not above it
-        ("torso.up", (np.sin(np.radians(25.5)), 0, np.cos(np.radians(25.5)))),
+        ("torso.up", (np.sin(np.radians(45.5)), 0, np.cos(np.radians(45.5)))),
         ("ball.pos", (0, RADIUS + 0.05, RADIUS)),  # rolled away beneath
     ],
 )

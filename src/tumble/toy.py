@@ -136,6 +136,8 @@ def settings(
     """
     scales = Scales(speed=1.0, change=1e3, bend=1e3, pose=1.0, mutation=mutation, limit=1.0, control_weight=1.0)
     place, speed = (0.05, 0.5) if noise else (0.0, 0.0)
+    # mutations as in the paper, whose figures are made with this
     return CPBPSettings(
-        samples, horizon, refine=refine, transition_place=place, transition_speed=speed, calm=scales, tense=scales
-    )
+        samples, horizon, follow=False, spread=1.0, refine=refine, transition_place=place, transition_speed=speed,
+        calm=scales, tense=scales,
+    )  # fmt: skip

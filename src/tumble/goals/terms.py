@@ -124,7 +124,10 @@ class Upright(Term):
 
 @dataclass(frozen=True)
 class Facing(Term):
-    """Horizontal difference of the head's facing direction from a direction, unit vectors. (s_fwd)"""
+    """Difference of the head's heading from a horizontal direction, unit vectors. (s_fwd)
+
+    Only the heading counts: otherwise who is to look behind would look at the ground, which is half the cost.
+    """
 
     head: str
     direction: tuple[float, float]
@@ -132,7 +135,17 @@ class Facing(Term):
     name: ClassVar[str] = "facing"
 
     def residual(self, sims: Sims) -> np.ndarray:
-        return sims.view(f"{self.head}.forward")[:, :2] - self.direction
+        return _heading(sims.view(f"{self.head}.forward")) - self.direction
+
+
+@njit(cache=True)
+def _heading(forward):  # type: ignore[no-untyped-def]
+    """(n, 2): unit vectors of the horizontal part of vectors (n, 3)."""
+    heading = np.empty((forward.shape[0], 2))
+    for i in range(forward.shape[0]):
+        length = max(np.sqrt(forward[i, 0] ** 2 + forward[i, 1] ** 2), 1e-3)
+        heading[i, 0], heading[i, 1] = forward[i, 0] / length, forward[i, 1] / length
+    return heading
 
 
 @dataclass(frozen=True)
@@ -150,7 +163,7 @@ class Damage(Term):
 
 @dataclass(frozen=True)
 class LookAt(Term):
-    """Horizontal difference of the head's facing direction from the way to a point, unit vectors. (s_fwd)"""
+    """Difference of the head's heading from the horizontal way to a point, unit vectors. (s_fwd)"""
 
     head: str
     point: tuple[float, float, float]
@@ -158,20 +171,19 @@ class LookAt(Term):
     name: ClassVar[str] = "look_at"
 
     def residual(self, sims: Sims) -> np.ndarray:
-        return _turned_away(sims.view(f"{self.head}.forward"), sims.view(f"{self.head}.pos"), np.array(self.point))
+        heading = _heading(sims.view(f"{self.head}.forward"))
+        return _turned_away(heading, sims.view(f"{self.head}.pos"), np.array(self.point))
 
 
 @njit(cache=True)
-def _turned_away(forward, place, point):  # type: ignore[no-untyped-def]
-    """(n, 2): horizontal part of forward minus the unit vector from place to point; 0 below or above the point."""
-    away = np.empty((forward.shape[0], 2))
-    for i in range(forward.shape[0]):
+def _turned_away(heading, place, point):  # type: ignore[no-untyped-def]
+    """(n, 2): heading (n, 2) minus that of the way from place (n, 3) to point; 0 below or above the point."""
+    away = np.zeros((heading.shape[0], 2))
+    for i in range(heading.shape[0]):
         dx, dy = point[0] - place[i, 0], point[1] - place[i, 1]
         length = np.sqrt(dx * dx + dy * dy)
-        if length < 1e-3:
-            away[i] = 0.0
-        else:
-            away[i, 0], away[i, 1] = forward[i, 0] - dx / length, forward[i, 1] - dy / length
+        if length > 1e-3:
+            away[i, 0], away[i, 1] = heading[i, 0] - dx / length, heading[i, 1] - dy / length
     return away
 
 

@@ -94,6 +94,10 @@ class CPBP(Planner):
       same Gaussians; a forward message is then a mean over neighbours, and constant after resampling.
       In the problem of figure 6 the mean cost after 5 iterations, each at its best Q, falls from 38 to 27.
     - Wrist rule: always on in the paper, without numbers (section 5.7); here an option, off by default.
+    - Mutations: N(u_k; u_k-1, .) and N(u_k; guide_k, .) of eq. 22 together leave white noise around a guide,
+      which averages out over the horizon: no walker takes a step that is a little longer. Here a guided
+      walker's change is counted from its guide's, so that a deviation lasts (`follow`), and the widths of
+      guided walkers differ by up to `spread`: some polish, some explore.
     - Samples without a prior: with Q = 0 a lineage stays without, as in the authors' code; with Q != 0
       they are always the same slots, as Algorithm 2 says.
     """
@@ -197,6 +201,8 @@ class CPBP(Planner):
         self._ends[0] = ends
         walk = _Walk(np.empty((self.steps, n, len(goal.terms))), np.zeros(n), np.full(n, 1.0 / n))
         count, expense, nothing = np.inf, np.empty(n), np.zeros(n)
+        # four degrees of boldness in turn; only with Q = 0 is a row of the previous frame one trajectory
+        boldness, follow = settings.spread ** (-(identity % 4) / 3.0), settings.follow and not self._noisy
         for k in range(self.steps):
             parents, message = identity, self._forward[k - 1] if k > 0 else nothing
             self._resampled[k] = count < settings.resample_below * n
@@ -217,7 +223,7 @@ class CPBP(Planner):
                 controls[k], expense, self._normal[k], self._uniform[k], before, earlier,
                 qpos, self._posed, rest, self.scene.dt,
                 self._previous, self._best, self._smooth, prior, k + shift, warm,
-                precision, centre, motors.low, motors.high,
+                precision, centre, motors.low, motors.high, follow, boldness,
             )  # fmt: skip
             if self._wrists is not None:
                 self._wrists.spare(controls[k], self._ends[k, parents])

@@ -38,13 +38,15 @@ class CPBPSettings:
     no_prior: float = 0.25  # N_n / N, section 4.3
     cost_ceiling: float = 5.0  # T_gamma, eq. 20: 20; 10 in the authors' code; with 5 it gets up more often
     regularisation: float = 0.001  # lambda, eq. 19
+    follow: bool = True  # a guided walker's change is counted from its guide's; not in the paper; ours
+    spread: float = 4.0  # boldest over shyest guided walker; paper: 1; ours
     refine: bool = True  # local refinement, Algorithm 1
     transition_place: float = 0.0  # sqrt(Q) of positions, m, eq. 2: 0 for the humanoid; 0 and 0 mean Q = 0
     transition_speed: float = 0.0  # sqrt(Q) of velocities, m/s
     wrist_rule: bool = False  # palms first, section 5.7
     # Scales are not given in the paper; ours, from measurements.
-    calm: Scales = field(default_factory=lambda: Scales(0.5, 0.3, 0.5, 0.05, 0.1, 0.5, 1.0))
-    tense: Scales = field(default_factory=lambda: Scales(4.0, 0.8, 8.0, 0.5, 0.25, 0.15, 0.01))
+    calm: Scales = field(default_factory=lambda: Scales(0.5, 0.3, 0.5, 0.05, 0.3, 0.5, 1.0))
+    tense: Scales = field(default_factory=lambda: Scales(4.0, 0.8, 8.0, 0.5, 1.0, 0.15, 0.01))
 
     def __post_init__(self) -> None:
         _check_walk(self)
@@ -68,6 +70,8 @@ class PFMPCSettings:
     resample_below: float = CPBPSettings.resample_below
     no_prior: float = CPBPSettings.no_prior
     cost_ceiling: float = CPBPSettings.cost_ceiling
+    follow: bool = CPBPSettings.follow
+    spread: float = CPBPSettings.spread
     calm: Scales = field(default_factory=lambda: CPBPSettings().calm)
     tense: Scales = field(default_factory=lambda: CPBPSettings().tense)
     regularisation: ClassVar[float] = CPBPSettings.regularisation
@@ -84,3 +88,4 @@ def _check_walk(settings: CPBPSettings | PFMPCSettings) -> None:
     check_number("resample_below", settings.resample_below, 0)
     check_number("no_prior", settings.no_prior, 0, 1)
     check_number("cost_ceiling", settings.cost_ceiling, 0, above=True)
+    check_number("spread", settings.spread, 1)

@@ -10,7 +10,7 @@ from tumble.sampling import effective_count, normalise, truncated_normal
 def propose(  # type: ignore[no-untyped-def]
     out, expense, normal, uniform, before, earlier, qpos, address, rest, dt,
     previous, best, smooth, prior, k, warm,
-    precision, centre, low, high,
+    precision, centre, low, high, follow, boldness,
 ):  # fmt: skip
     """Draw controls (N, D) of step k into `out` (eq. 22), their control costs into `expense` (N,).
 
@@ -23,6 +23,8 @@ def propose(  # type: ignore[no-untyped-def]
       k: which step of the previous frame is at hand; K or more for none.
       precision: (5, D), 1 / width^2 of control, change, bend, pose, mutation.
       centre: (D,) what the control is kept near by the first of them.
+      follow: whether a guided walker's change is counted from its guide's change.
+      boldness: (N,) factors on the widths of guided walkers.
     """
     n, size = out.shape
     informed, posed = k < previous.shape[0], address.size
@@ -40,12 +42,16 @@ def propose(  # type: ignore[no-untyped-def]
             if informed and i < warm:
                 x = best[k, d] if i == 0 else smooth[k, d]
             else:
-                mean = p0 * centre[d] + p1 * before[i, d] + p2 * straight
+                mean, last, sd = p0 * centre[d] + p2 * straight, before[i, d], width[guided, d]
                 if d < posed:
                     mean += precision[3, d] * (rest[d] - qpos[i, address[d]]) / dt
                 if guided == 1:
-                    mean += precision[4, d] * previous[k, prior[i], d]
-                sd = width[guided, d]
+                    guide = previous[k, prior[i], d]
+                    mean += precision[4, d] * guide
+                    sd *= boldness[i]
+                    if follow:
+                        last += guide - (previous[k - 1, prior[i], d] if k > 0 else last)
+                mean += p1 * last
                 x = truncated_normal(mean / total[guided, d], sd, low[d], high[d], normal[i, d], uniform[i, d])
             out[i, d] = x
             spent += p0 * (x - centre[d]) ** 2 + p1 * (x - before[i, d]) ** 2 + p2 * (x - straight) ** 2

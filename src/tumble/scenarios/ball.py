@@ -12,12 +12,13 @@ from tumble.errors import check_number
 from tumble.goals import Goal, juggle, on_ball
 from tumble.props import Ball
 from tumble.scenarios.scenario import Scenario, Trial
-from tumble.scenarios.track import UPRIGHT, Track
+from tumble.scenarios.track import Track
 from tumble.scene import Scene
 
 RADIUS = 0.5  # m, section 5.3
 DROP = 0.05  # m that the feet fall onto the ball
 KEPT = 1.0  # s at the end over which it must be on the ball
+LEANING = math.cos(math.pi / 4)  # of the trunk's angle from the vertical that still balances
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,8 @@ class OnBall(Scenario):
 
 
 def on_top(track: Track) -> np.ndarray:
-    """(frames,): whether nothing of the character touches the ground, it is upright, and both feet and the
-    centre of mass are above the ball's middle.
+    """(frames,): whether the ball alone carries it, head up: nothing touches the ground, the trunk is within
+    45 degrees of the vertical, the feet are on the upper half of the ball and the centre of mass above it.
     """
     ball, character = track.of("ball.pos"), track.scene.character
     over = track.of("com") - ball
@@ -67,7 +68,7 @@ def on_top(track: Track) -> np.ndarray:
         ~(track.of("grounded") > 0).any(axis=1)
         & (np.hypot(over[:, 0], over[:, 1]) < RADIUS)
         & (feet > ball[:, 2])
-        & (track.upright > UPRIGHT)
+        & (track.upright > LEANING)
     )
 
 
