@@ -123,6 +123,18 @@ class Upright(Term):
 
 
 @dataclass(frozen=True)
+class Straight(Term):
+    """Difference of the trunk's up vector from the world's, unit vectors. Not in the paper."""
+
+    trunk: str
+    sigma: float = 0.1
+    name: ClassVar[str] = "straight"
+
+    def residual(self, sims: Sims) -> np.ndarray:
+        return sims.view(f"{self.trunk}.up") - UP
+
+
+@dataclass(frozen=True)
 class Facing(Term):
     """Difference of the head's heading from a horizontal direction, unit vectors. (s_fwd)
 
