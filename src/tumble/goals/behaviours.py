@@ -44,9 +44,15 @@ def balance(scene: Scene, facing: tuple[float, float] | None = None) -> Goal:
     Args:
       facing: horizontal direction to look at, as when somebody pulls there; None drops the term.
     """
+    goal = _balance(scene, ALARMED)
+    return goal if facing is None else goal + looking(scene, facing)
+
+
+def _balance(scene: Scene, alarmed: float) -> Goal:
+    """Balance that takes full effort from that cost on."""
     character = scene.character
     left, right = character.feet
-    goal = Goal(
+    return Goal(
         Velocity(),
         OverFeet(left, right),
         Height(character.root, left, right, standing=_standing(scene)),
@@ -54,9 +60,8 @@ def balance(scene: Scene, facing: tuple[float, float] | None = None) -> Goal:
         Spin(character.root),
         Upright(character.root),
         Damage(character.head),
-        alarmed=ALARMED,
+        alarmed=alarmed,
     )
-    return goal if facing is None else goal + looking(scene, facing)
 
 
 def looking(scene: Scene, facing: tuple[float, float]) -> Goal:
@@ -130,11 +135,12 @@ def steer(scene: Scene, velocity: Sequence[float]) -> Goal:
     """Go with a horizontal velocity, m/s (section 5.5).
 
     Departures: sigma_vel is 0.1 m/s (paper 0.25), the trunk is to be upright too, and effort stays at 0.35
-    or more. With the paper's terms alone it walks at 0.3 to 0.5 of 1.25 m/s, or folds its trunk.
+    or more but is slow to rise: a step is no alarm. With the paper's terms alone it walks at 0.3 to 0.5 of
+    1.25 m/s, or folds its trunk.
     """
     _check_vector("velocity", velocity, 2, FASTEST, "m/s")
     wanted = (float(velocity[0]), float(velocity[1]), 0.0)
-    return balance(scene).without("velocity") + Goal(
+    return _balance(scene, alarmed=1000.0).without("velocity") + Goal(
         Velocity(target=wanted, sigma=0.1),
         Straight(scene.character.trunk),
         alarmed=4000.0,
