@@ -10,6 +10,7 @@ import pytest
 
 from tumble.characters import CHARACTERS
 from tumble.cli import COMMANDS, dispatch
+from tumble.goals import GOALS
 from tumble.planners import PLANNERS
 from tumble.recording import Recording
 from tumble.scenarios import SCENARIOS
@@ -68,13 +69,14 @@ def test_version(capsys):
 def test_list(capsys):
     assert call("list", "--json") == 0
     listed = json.loads(capsys.readouterr().out)
-    assert set(listed) == {"scenarios", "characters", "controllers"}
-    for kind, known in (("scenarios", SCENARIOS), ("characters", CHARACTERS), ("controllers", PLANNERS)):
+    there = {"scenarios": SCENARIOS, "characters": CHARACTERS, "controllers": PLANNERS, "goals": GOALS}
+    assert set(listed) == set(there)
+    for kind, known in there.items():
         assert list(listed[kind]) == list(known)
         assert all(isinstance(text, str) and text for text in listed[kind].values())
     assert call("list") == 0
     plain = capsys.readouterr().out
-    assert all(name in plain for name in (*SCENARIOS, *CHARACTERS, *PLANNERS))
+    assert all(name in plain for name in (*SCENARIOS, *CHARACTERS, *PLANNERS, *GOALS))
 
 
 # run ------------------------------------------------------------------------------------------------

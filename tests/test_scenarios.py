@@ -673,7 +673,10 @@ def test_a_short_trial(name, small):
 def test_steering_commands_reach_the_controller(scene, still):
     result = run_trial(Steer(), scene, still, 0, 6.0)
     first, second = (goal for _, goal in Steer().trial(scene, np.random.default_rng(0)).events[:2])
-    assert [goal.terms[-1].target[:2] for goal in still.goals] == [first.velocity, second.velocity]
+    assert [goal.terms[goal.names.index("velocity")].target[:2] for goal in still.goals] == [
+        first.velocity,
+        second.velocity,
+    ]
     assert abs(result.metrics["speed_along"]) < 0.2  # it stood there
     assert result.success is False
 
@@ -720,3 +723,21 @@ def test_a_world_that_breaks_ends_the_trial(scene, still):
 def test_bad_durations(scene, still, seconds):
     with pytest.raises(UserError, match=r"seconds must be a number 0\.0333333 or more and at most 86400"):
         run_trial(Stand(), scene, still, 0, seconds)
+
+
+def test_a_push_on_the_ball_is_an_option():
+    scene = world_of("ball")
+    assert not OnBall().trial(scene, np.random.default_rng(0)).events
+    ((when, push),) = OnBall(force=100.0).trial(scene, np.random.default_rng(0)).events
+    assert when == 2.0
+    assert push.body == "torso"
+    assert np.linalg.norm(push.force) == pytest.approx(100.0)
+    kinds = [
+        type(command).__name__ for _, command in OnBallReach(force=50.0).trial(scene, np.random.default_rng(0)).events
+    ]
+    assert kinds == ["SetGoal", "Push"]
+
+
+def test_reaching_on_the_ball_takes_more_than_a_second():
+    with pytest.raises(UserError, match="until must be a number 2 or more"):
+        OnBallReach(until=1.5)

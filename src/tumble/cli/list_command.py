@@ -6,6 +6,7 @@ from typing import Annotated
 import tyro
 
 from tumble.characters import CHARACTERS
+from tumble.goals import GOALS
 from tumble.planners import PLANNERS
 from tumble.scenarios import SCENARIOS
 
@@ -16,11 +17,12 @@ def listing() -> dict[str, dict[str, str]]:
         "scenarios": {name: kind.summary for name, kind in SCENARIOS.items()},
         "characters": {name: summary for name, (_, summary) in CHARACTERS.items()},
         "controllers": {name: kind.summary for name, kind in PLANNERS.items()},
+        "goals": {name: (make.__doc__ or "").partition("\n")[0] for name, make in GOALS.items()},
     }
 
 
 def show(as_json: Annotated[bool, tyro.conf.arg(name="json")] = False) -> int:
-    """List scenarios, characters and controllers.
+    """List scenarios, characters, controllers and goals.
 
     Args:
       as_json: print one JSON object instead.

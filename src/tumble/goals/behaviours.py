@@ -124,7 +124,10 @@ def on_ball_reach(scene: Scene, target: Sequence[float], hand: str = "left", bal
 
 
 def juggle(scene: Scene, ball: str = "ball") -> Goal:
-    """Keep a ball on the head, or at least on some body part (section 5.4)."""
+    """Keep a ball on the head, or at least on some body part (section 5.4).
+
+    Departure: damage is the head on the ground alone, because the ball may touch it; walls are not counted.
+    """
     character, radius = scene.character, scene.prop(ball, Ball).radius
     return balance(scene).without("damage") + Goal(
         Damage(character.head, by="ground"), UnderBall(character.head, ball, radius)

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from tumble.characters import Character
-from tumble.commands import SetGoal
+from tumble.commands import Push, SetGoal
 from tumble.errors import check_number
 from tumble.goals import Goal, juggle, on_ball
 from tumble.props import Ball
@@ -18,6 +18,7 @@ from tumble.scene import Scene
 RADIUS = 0.5  # m, section 5.3
 DROP = 0.05  # m that the feet fall onto the ball
 KEPT = 1.0  # s at the end over which it must be on the ball
+REACHING = 1.0  # s, when a target is given
 LEANING = math.cos(math.pi / 4)  # of the trunk's angle from the vertical that still balances
 
 
@@ -31,14 +32,17 @@ class OnBall(Scenario):
     """Speed at which the ball rolls at the start, in a random direction, m/s."""
     until: float = 5.0
     """When it is judged, s."""
+    force: float = 0.0
+    """Of a push on the trunk for 0.1 s at 2 s, in a random direction, N."""
 
     name: ClassVar[str] = "ball"
-    summary: ClassVar[str] = "dropped onto a rolling ball (--mass KG --rolling M/S), on it at 5 s (--until S)"
+    summary: ClassVar[str] = "dropped onto a rolling ball (--mass KG --rolling M/S --force N), on it at 5 s (--until S)"
 
     def __post_init__(self) -> None:
         check_number("mass", self.mass, 0.1, 1e4)
         check_number("rolling", self.rolling, 0, 10)
         check_number("until", self.until, KEPT, 3600)
+        check_number("force", self.force, 0, 1e5)
 
     def scene(self, character: Character) -> Scene:
         return Scene(character, [Ball("ball", RADIUS, self.mass)])
@@ -51,7 +55,11 @@ class OnBall(Scenario):
         x, y = self.rolling * math.cos(angle), self.rolling * math.sin(angle)
         above = scene.state("t-pose", height=2 * RADIUS + DROP)
         state = scene.placed(above, "ball", (0, 0, RADIUS), (x, y, 0), (-y / RADIUS, x / RADIUS, 0))
-        return Trial(state, self.until)
+        if self.force == 0:
+            return Trial(state, self.until)
+        angle = rng.uniform(0, 2 * np.pi)
+        push = Push(scene.character.trunk, (self.force * math.cos(angle), self.force * math.sin(angle), 0.0))
+        return Trial(state, self.until, [(2.0, push)])
 
     def success(self, track: Track) -> bool:
         return track.lasted(KEPT) and bool(on_top(track)[track.last(KEPT)].all())
@@ -93,11 +101,16 @@ class OnBallReach(OnBall):
     name: ClassVar[str] = "ball-reach"
     summary: ClassVar[str] = "on a heavy ball, reach for a point from 1 s on: hand within 10 cm, on the ball, at 5 s"
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number("until", self.until, REACHING + KEPT, 3600)
+
     def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
         trial = super().trial(scene, rng)
         angle, away, height = rng.uniform(-0.5, 1.2), rng.uniform(0.3, 0.6), rng.uniform(1.9, 2.5)
         target = (away * math.cos(angle), away * math.sin(angle), height)
-        return Trial(trial.state, self.until, [(1.0, SetGoal("ball-reach", target=target, hand="left"))])
+        goal = SetGoal("ball-reach", target=target, hand="left")
+        return Trial(trial.state, self.until, [(REACHING, goal), *trial.events])
 
     def success(self, track: Track) -> bool:
         return super().success(track) and hand_near(track)
@@ -123,7 +136,7 @@ class Juggle(Scenario):
     """Of the ball, m."""
 
     name: ClassVar[str] = "juggle"
-    summary: ClassVar[str] = "a ball set upon the head never touches the ground in 10 s"
+    summary: ClassVar[str] = "a ball dropped upon the head never touches the ground in 10 s"
 
     def __post_init__(self) -> None:
         check_number("mass", self.mass, 0.01, 100)
