@@ -295,7 +295,7 @@ def test_options_reach_the_goal(ball_scene, still):
     session.step()
     reach, steer = still.goals
     assert (reach.terms[-2].hand, reach.terms[-2].target) == ("right_hand", (0.5, 0.2, 1.2))
-    assert steer.terms[-1].target == (1.0, -0.5, 0.0)
+    assert steer.terms[steer.names.index("velocity")].target == (1.0, -0.5, 0.0)
 
 
 # Attention ------------------------------------------------------------------------------------------
