@@ -17,9 +17,9 @@ from tumble.planners import CPBP, Planned
 from tumble.props import Ball, Box
 from tumble.scenarios import SCENARIOS, Track, run_trial
 from tumble.scenarios.balancing import Explosion, Push, Stand
-from tumble.scenarios.ball import DROP, RADIUS, Juggle, OnBall, OnBallReach, OnLightBall, hand_near, on_top
+from tumble.scenarios.ball import DROP, RADIUS, Juggle, OnBall, OnBallReach, OnLightBall, on_top
 from tumble.scenarios.going import Obstacles, Reach, Steer, Turbo, Wall, along
-from tumble.scenarios.track import FALLEN, SLOW, TALL, UPRIGHT
+from tumble.scenarios.track import FALLEN, SLOW, TALL, UPRIGHT, hand_near
 from tumble.scene import Scene
 from tumble.session import Session
 from tumble.sims import Sims

@@ -12,7 +12,7 @@ from tumble.errors import check_number
 from tumble.goals import Goal, juggle, on_ball
 from tumble.props import Ball
 from tumble.scenarios.scenario import Scenario, Trial
-from tumble.scenarios.track import Track
+from tumble.scenarios.track import Track, hand_near
 from tumble.scene import Scene
 
 RADIUS = 0.5  # m, section 5.3
@@ -114,16 +114,6 @@ class OnBallReach(OnBall):
 
     def success(self, track: Track) -> bool:
         return super().success(track) and hand_near(track)
-
-
-def hand_near(track: Track, within: float = 0.1, seconds: float = 0.5) -> bool:
-    """Whether the hand was within so many m of its last target over the last seconds."""
-    asked = [command for _, command in track.commands if isinstance(command, SetGoal) and command.target is not None]
-    if not asked:
-        return False
-    side = ("left", "right").index(asked[-1].hand or "left")
-    hand = track.of(f"{track.scene.character.hands[side]}.pos")[track.last(seconds)]
-    return bool((np.linalg.norm(hand - asked[-1].target, axis=1) < within).all())
 
 
 @dataclass(frozen=True)

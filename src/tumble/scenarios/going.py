@@ -11,9 +11,8 @@ from tumble.commands import Push, SetGoal
 from tumble.errors import check_number
 from tumble.goals import Goal, steer, turbo
 from tumble.props import Box
-from tumble.scenarios.ball import hand_near
 from tumble.scenarios.scenario import Scenario, Trial
-from tumble.scenarios.track import Track
+from tumble.scenarios.track import Track, hand_near
 from tumble.scene import Scene
 
 PACE = 1.25  # m/s, section 5.5

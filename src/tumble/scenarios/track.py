@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tumble.commands import Command
+from tumble.commands import Command, SetGoal
 from tumble.scene import Scene
 from tumble.session import Frame, Session
 
@@ -105,3 +105,13 @@ class Track:
             "rms_jerk": float(np.sqrt(np.mean(jerks**2))) if jerks.size else 0.0,
             "falls": float(self.falls()),
         }
+
+
+def hand_near(track: Track, within: float = 0.1, seconds: float = 0.5) -> bool:
+    """Whether the hand was within so many m of its last target over the last seconds."""
+    asked = [command for _, command in track.commands if isinstance(command, SetGoal) and command.target is not None]
+    if not asked:
+        return False
+    side = ("left", "right").index(asked[-1].hand or "left")
+    hand = track.of(f"{track.scene.character.hands[side]}.pos")[track.last(seconds)]
+    return bool((np.linalg.norm(hand - asked[-1].target, axis=1) < within).all())
