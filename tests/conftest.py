@@ -1,6 +1,6 @@
 """Scenes and small settings that many tests share; built once, so that numba compiles once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -66,11 +66,11 @@ class Still(Controller):
     def attend(self, direction: tuple[float, float] | None) -> None:
         self.directions.append(direction)
 
-    def check_parameters(self, changes: Sequence[tuple[str, float]]) -> None:
+    def check_parameters(self, changes: Mapping[str, float]) -> None:
         pass
 
-    def set_parameter(self, name: str, value: float) -> None:
-        self.parameters.append((name, value))
+    def set_parameters(self, changes: Mapping[str, float]) -> None:
+        self.parameters.append(dict(changes))
 
 
 @pytest.fixture

@@ -265,7 +265,7 @@ def test_every_setting_must_be_a_number(name, scene, goal):
         if setting in ("samples", "elites", "refine", "wrist_rule"):  # whole numbers and switches
             continue
         try:
-            PLANNERS[name].planner(scene, replaced(settings, setting, float("nan")), 0, 1).plan(scene.state(), goal)
+            PLANNERS[name].planner(scene, replaced(settings, {setting: float("nan")}), 0, 1).plan(scene.state(), goal)
             taken.append(setting)
         except UserError as error:
             assert setting.split(".")[-1] in str(error)
@@ -288,7 +288,7 @@ def test_every_setting_must_be_a_number(name, scene, goal):
 def test_cpbp_checks_its_settings(planned, setting, value, message):
     before = planned.planner.settings
     with pytest.raises(UserError, match=re.escape(message)):
-        planned.set_parameter(setting, value)
+        planned.set_parameters({setting: value})
     assert planned.planner.settings is before
 
 
@@ -491,28 +491,51 @@ def test_every_setting_can_be_set_by_name(name, scene, goal):
             part = value = getattr(part, field)
         if not isinstance(value, (bool, int, float)):
             continue
-        planned.set_parameter(setting, float(value))
+        planned.set_parameters({setting: float(value)})
     assert planned.planner.settings == settings
     assert {"samples", "horizon"} <= set(names_of(settings))
 
 
-def test_set_parameter(scene, planned):
+def test_set_parameters(scene, planned):
     first = planned.planner
-    planned.set_parameter("calm.speed", 0.25)
+    planned.set_parameters({"calm.speed": 0.25})
     assert planned.planner is first
     assert first.settings.calm.speed == 0.25
     assert first.settings.tense.speed == CPBPSettings().tense.speed
-    planned.set_parameter("refine", 0)
+    planned.set_parameters({"refine": 0})
     assert first.settings.refine is False
-    planned.set_parameter("samples", 12)
+    planned.set_parameters({"samples": 12})
     assert planned.planner is not first
     assert planned.planner.sims.nsim == 12
     assert planned.planner.settings.calm.speed == 0.25
-    planned.set_parameter("horizon", 0.5)
+    planned.set_parameters({"horizon": 0.5})
     assert planned.planner.steps == 15
     world = Sims(scene, 1, 1)
     world.load(scene.state())
     assert planned.control(world).shape == (1, 35)
+
+
+def test_weights_multiply_the_terms_of_this_goal_and_the_next(scene, goal, small):
+    world = Sims(scene, 1, 1)
+    world.load(scene.state("t-pose", lying="supine"))
+    plain, weighted = (Planned(CPBP(scene, small, 0, 1), goal) for _ in range(2))
+    weighted.set_parameters({"weight.height": 3.0, "weight.upright": 0.0, "spread": CPBPSettings().spread})
+    place = goal.names.index("height")
+    heavy = goal.weighted({"height": 3.0, "upright": 0.0})
+    assert heavy.values(world)[0, place] == 3 * goal.values(world)[0, place] > 0
+    assert heavy.values(world)[0, goal.names.index("upright")] == 0 < goal.values(world)[0, goal.names.index("upright")]
+    expected = CPBP(scene, small, 0, 1).plan(world.state[0].copy(), heavy)
+    assert np.array_equal(weighted.control(world), expected.controls[:1])
+    plain.control(world)
+    assert plain.latest.cost != weighted.latest.cost == expected.cost
+    weighted.set_goal(goal.without("velocity"))
+    weighted.control(world)
+    assert (weighted.latest.values[:, goal.without("velocity").names.index("upright")] == 0).all()
+    with pytest.raises(UserError, match=r"no term 'hight' in the goal; .*did you mean 'height'"):
+        weighted.set_parameters({"weight.hight": 1.0})
+    with pytest.raises(UserError, match="weight of term 'height' must be a number 0 or more"):
+        weighted.set_parameters({"weight.height": -1.0})
+    assert weighted.weights == {"height": 3.0, "upright": 0.0}
 
 
 @pytest.mark.parametrize(
@@ -530,23 +553,23 @@ def test_set_parameter(scene, planned):
 def test_unknown_settings(planned, name, message):
     before = planned.planner.settings
     with pytest.raises(UserError, match=message):
-        planned.set_parameter(name, 1.0)
+        planned.set_parameters({name: 1.0})
     assert planned.planner.settings is before
 
 
 def test_bad_values_leave_the_planner_as_it_was(planned):
     before = planned.planner
     with pytest.raises(UserError, match="samples must be a number 2 or more"):
-        planned.set_parameter("samples", 0)
+        planned.set_parameters({"samples": 0})
     with pytest.raises(UserError, match="horizon must be a number"):
-        planned.set_parameter("horizon", -1)
+        planned.set_parameters({"horizon": -1})
     assert planned.planner is before
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_whole_numbers_are_checked(planned, value):
     try:
-        planned.set_parameter("samples", value)
+        planned.set_parameters({"samples": value})
     except UserError as error:
         assert "samples" in str(error)
     else:

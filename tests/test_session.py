@@ -249,7 +249,7 @@ def test_goals_and_parameters_reach_the_controller(scene, still):
     session.send(SetGoal("balance", facing=(0.0, 2.0)))
     session.send(SetParameter("calm.speed", 0.5))
     session.step()
-    assert still.parameters == [("calm.speed", 0.5)]
+    assert still.parameters == [{"calm.speed": 0.5}]
     assert still.goals[0].names == balance(scene, (0, 1)).names
     assert still.goals[0].terms[-1].direction == pytest.approx((0, 1))
 
@@ -572,6 +572,25 @@ def test_commands_that_clash_with_those_that_wait_are_refused(scene, goal):
         session.send(SetParameter("samples", 5))
     session.step()
     assert (planned.planner.settings.elites, planned.planner.settings.samples) == (6, 8)
+
+
+def test_parameters_that_need_each_other_are_sent_together(scene, goal, small):
+    planned = Planned(CPBP(scene, small, 0, 1), goal)
+    session = Session(scene, planned, scene.state())
+    both = SetParameter("transition_place", 0.1), SetParameter("transition_speed", 1.0)
+    for one in both:
+        with pytest.raises(UserError, match="must both be 0"):
+            session.send(one)
+    session.send(*both)
+    assert session.step().commands == both
+    assert (planned.planner.settings.transition_place, planned.planner.settings.transition_speed) == (0.1, 1.0)
+
+
+def test_one_bad_command_of_several_takes_none(scene, goal, small):
+    session = Session(scene, Planned(CPBP(scene, small, 0, 1), goal), scene.state())
+    with pytest.raises(UserError, match="no body 'torzo'"):
+        session.send(SetParameter("spread", 2), Push("torzo", (1, 0, 0)))
+    assert session.step().commands == ()
 
 
 # JSON -----------------------------------------------------------------------------------------------

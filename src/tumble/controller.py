@@ -1,7 +1,7 @@
 """Controller: a feedback law for all rows of a Sims at once."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -39,11 +39,11 @@ class Controller(ABC):
     def attend(self, direction: tuple[float, float] | None) -> None:  # noqa: B027 - most pay no attention
         """Somebody pulls in that horizontal direction, a unit vector, or nobody does; told before every control."""
 
-    def check_parameters(self, changes: Sequence[tuple[str, float]]) -> None:
-        """Refuse what `set_parameter` would refuse of these (name, value), one after the other; changes nothing."""
-        for name, _ in changes:
+    def check_parameters(self, changes: Mapping[str, float]) -> None:
+        """Refuse what `set_parameters` would refuse; changes nothing."""
+        for name in changes:
             raise UserError(f"{type(self).__name__} has no parameter '{name}'")
 
-    def set_parameter(self, name: str, value: float) -> None:
-        """Change a setting, from the next control on."""
-        self.check_parameters([(name, value)])
+    def set_parameters(self, changes: Mapping[str, float]) -> None:
+        """Change settings by name, all at once, from the next control on."""
+        self.check_parameters(changes)

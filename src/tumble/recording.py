@@ -214,7 +214,7 @@ class _Replay(Controller):
     def check_parameters(self, changes: Any) -> None:
         pass
 
-    def set_parameter(self, name: str, value: float) -> None:
+    def set_parameters(self, changes: Any) -> None:
         pass
 
 

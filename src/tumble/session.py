@@ -13,7 +13,7 @@ real time paces it from outside.
 import math
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import mujoco
@@ -97,21 +97,26 @@ class Session:
         """Whether a push or a drag goes on."""
         return bool(self._pushes) or self._drag is not None
 
-    def send(self, command: Command) -> None:
-        """Have a command applied before the next step; refuses it now if scene or controller cannot do it."""
-        command.check(self.scene)
-        if isinstance(command, SetGoal):
-            self.controller.check_goal(command.build(self.scene))
-        elif isinstance(command, SetParameter):
-            changes = [one for one in (*self._inbox, command) if isinstance(one, SetParameter)]
-            self.controller.check_parameters([(change.name, change.value) for change in changes])
-        self._inbox.append(command)
+    def send(self, *commands: Command) -> None:
+        """Have commands applied before the next step; refuses them now if scene or controller cannot do them.
+
+        Parameters that only make sense together are sent together.
+        """
+        for command in commands:
+            command.check(self.scene)
+            if isinstance(command, SetGoal):
+                self.controller.check_goal(command.build(self.scene))
+        if any(isinstance(command, SetParameter) for command in commands):
+            self.controller.check_parameters(_changes((*self._inbox, *commands)))
+        self._inbox += commands
 
     def step(self) -> Frame:
         """One control step: commands, control, act, publish."""
         commands = tuple(self._inbox.popleft() for _ in range(len(self._inbox)))
         for command in commands:
             self._apply(command)
+        if changes := _changes(commands):
+            self.controller.set_parameters(changes)
         self.controller.attend(self._pull())
         began = time.perf_counter()
         control = self.controller.control(self.world)
@@ -149,8 +154,6 @@ class Session:
                 command.apply(self.world)
             case SetGoal():
                 self.controller.set_goal(command.build(self.scene))
-            case SetParameter():
-                self.controller.set_parameter(command.name, command.value)
 
     def _pull(self) -> tuple[float, float] | None:
         """Horizontal direction in which somebody drags the character; None where nobody does."""
@@ -203,3 +206,8 @@ class Session:
         distance = np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 0.3)  # no bone gets more than 11-fold
         impulse = self.scene.model.body_mass[bodies, None] * blast.speed * away / distance**3
         return [_Force(body, force, 1) for body, force in zip(bodies, impulse / self.scene.dt, strict=True)]
+
+
+def _changes(commands: Iterable[Command]) -> dict[str, float]:
+    """Parameters by name that commands set; the last one counts."""
+    return {command.name: command.value for command in commands if isinstance(command, SetParameter)}

@@ -1,5 +1,6 @@
 """Goal: what is wanted, as a sum of terms in physical units; Term: one of them."""
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -51,12 +52,14 @@ class Goal:
         check_number("least_effort", least_effort, 0, 1)
         self.terms, self.pose, self.loose = terms, pose, tuple(loose)
         self._efforts = [_Effort(tuple(range(len(terms))), calm, alarmed, least_effort)]
+        self._weights: Mapping[str, float] = {}
 
     def __add__(self, other: "Goal") -> "Goal":
         loose = dict.fromkeys((*self.loose, *other.loose))
         both = Goal(*self.terms, *other.terms, pose=other.pose or self.pose, loose=tuple(loose))
         shift = {i: i + len(self.terms) for i in range(len(other.terms))}
         both._efforts = self._efforts + [effort.moved(shift) for effort in other._efforts]
+        both._weights = {**self._weights, **other._weights}
         return both
 
     def without(self, *names: str) -> "Goal":
@@ -68,7 +71,16 @@ class Goal:
         rest = Goal(*(self.terms[i] for i in kept), pose=self.pose, loose=self.loose)
         places = {old: new for new, old in enumerate(kept)}
         rest._efforts = [effort.moved(places) for effort in self._efforts]
+        rest._weights = self._weights
         return rest
+
+    def weighted(self, weights: Mapping[str, float]) -> "Goal":
+        """The goal with the values of terms multiplied, by name; names of no term of it mean nothing."""
+        for name, weight in weights.items():
+            check_number(f"weight of term '{name}'", weight, 0, 1e6)
+        goal = copy.copy(self)
+        goal._weights = {**self._weights, **weights}
+        return goal
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -76,11 +88,13 @@ class Goal:
         return tuple(term.name for term in self.terms)
 
     def values(self, sims: Sims) -> np.ndarray:
-        """(nsim, terms): |residual / sigma|^2 of every term, inf in broken rows; a new array."""
+        """(nsim, terms): |residual / sigma|^2 of every term times its weight, inf in broken rows; a new array."""
         values = np.empty((sims.nsim, len(self.terms)))
         for i, term in enumerate(self.terms):
             residual = term.residual(sims)
             _squares(residual if residual.ndim == 2 else residual[:, None], term.sigma, values[:, i])
+            if term.name in self._weights:
+                values[:, i] *= self._weights[term.name]
         if sims.broken.any():
             values[sims.broken] = np.inf
         return values

@@ -1,7 +1,7 @@
 """A planner with a goal is a Controller: plan every frame, do the first step of the plan."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,14 +12,23 @@ from tumble.goals import Goal, looking
 from tumble.planners.planner import Plan, Planner, check_sizes
 from tumble.sims import Sims
 
+WEIGHT = "weight."  # before the name of a term, in the name of a parameter
+
 
 class Planned(Controller):
-    """Plans for a goal every frame and acts on the first control of the plan."""
+    """Plans for a goal every frame and acts on the first control of the plan.
+
+    Attributes:
+      planner: who finds the plan.
+      goal: what is wanted.
+      weights: factors on the values of the goal's terms, by name; terms not named have 1.
+    """
 
     latest: Plan | None
 
     def __init__(self, planner: Planner, goal: Goal) -> None:
         self.planner, self.goal = planner, goal
+        self.weights: dict[str, float] = {}
         self._looking: Goal | None = None
         self.latest = None
 
@@ -35,6 +44,8 @@ class Planned(Controller):
 
     def control(self, sims: Sims) -> np.ndarray:
         goal = self.goal if self._looking is None else self.goal + self._looking
+        if self.weights:
+            goal = goal.weighted(self.weights)
         self.latest = self.planner.plan(sims.state[0].copy(), goal)
         return self.latest.controls[:1]
 
@@ -44,28 +55,49 @@ class Planned(Controller):
     def set_goal(self, goal: Goal) -> None:
         self.goal = goal
 
-    def check_parameters(self, changes: Sequence[tuple[str, float]]) -> None:
-        settings = self.planner.settings
-        for name, value in changes:
-            settings = replaced(settings, name, value)
-            check_sizes(self.planner.scene, settings.samples, settings.horizon)
+    def check_parameters(self, changes: Mapping[str, float]) -> None:
+        self._changed(changes)
 
-    def set_parameter(self, name: str, value: float) -> None:
-        """Change a setting by its name ('mutation', 'calm.speed'); samples and horizon start anew."""
-        self.planner = self.planner.configured(replaced(self.planner.settings, name, value))
+    def set_parameters(self, changes: Mapping[str, float]) -> None:
+        """Change settings by name ('mutation', 'calm.speed') and terms' weights ('weight.height').
+
+        Other samples or another horizon start planning anew; a weight stays when the goal changes.
+        """
+        settings, self.weights = self._changed(changes)
+        self.planner = self.planner.configured(settings)
+
+    def _changed(self, changes: Mapping[str, float]) -> tuple[Any, dict[str, float]]:
+        """Settings and weights as they would be."""
+        weights = {name.removeprefix(WEIGHT): value for name, value in changes.items() if name.startswith(WEIGHT)}
+        for name in weights:
+            if name not in self.goal.names:
+                raise unknown("term", name, self.goal.names, " in the goal")
+        self.goal.weighted(weights)
+        settings = replaced(
+            self.planner.settings, {name: value for name, value in changes.items() if not name.startswith(WEIGHT)}
+        )
+        check_sizes(self.planner.scene, settings.samples, settings.horizon)
+        return settings, self.weights | weights
 
 
-def replaced(settings: Any, name: str, value: float) -> Any:
-    """A copy of a settings dataclass with one field, named 'field' or 'field.field', changed."""
-    head, _, rest = name.partition(".")
+def replaced(settings: Any, changes: Mapping[str, float]) -> Any:
+    """A copy of a settings dataclass with fields, named 'field' or 'field.field', changed at once."""
     fields = {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
-    if head not in fields or (rest != "") != dataclasses.is_dataclass(fields[head]):
-        raise unknown("setting", name, names_of(settings))
-    old = fields[head]
-    if isinstance(old, int) and not float(value).is_integer():
-        raise UserError(f"{name} must be a whole number, got {value:g}")
-    new = replaced(old, rest, value) if rest else type(old)(value)
-    return dataclasses.replace(settings, **{head: new})
+    new: dict[str, Any] = {}
+    nested: dict[str, dict[str, float]] = {}
+    for name, value in changes.items():
+        head, _, rest = name.partition(".")
+        if head not in fields or (rest != "") != dataclasses.is_dataclass(fields[head]):
+            raise unknown("setting", name, names_of(settings))
+        old = fields[head]
+        if rest:
+            nested.setdefault(head, {})[rest] = value
+        elif isinstance(old, int) and not float(value).is_integer():
+            raise UserError(f"{name} must be a whole number, got {value:g}")
+        else:
+            new[head] = type(old)(value)
+    new |= {head: replaced(fields[head], inner) for head, inner in nested.items()}
+    return dataclasses.replace(settings, **new)
 
 
 def names_of(settings: Any) -> list[str]:
