@@ -14,7 +14,7 @@ def trials(name: str, count: int, **options) -> list[Result]:
     """C-PBP with 32 walkers, a fresh planner for every seed from 0 on."""
     scenario = SCENARIOS[name](**options)
     scene = scenario.scene(humanoid())
-    goal = scenario.goal(scene)
+    goal = scenario.wants().build(scene)
     return [
         run_trial(scenario, scene, Planned(CPBP(scene, CPBPSettings(samples=32), seed), goal), seed)
         for seed in range(count)

@@ -462,7 +462,7 @@ def test_a_trial_begins_with_nothing_inside_anything(name):
         assert min(data.contact.dist, default=0) > -0.001
         sims = Sims(scene, 1, 1)
         sims.load(scene.read(data))
-        assert np.isfinite(SCENARIOS[name]().goal(scene).cost(sims)).all()
+        assert np.isfinite(SCENARIOS[name]().wants().build(scene).cost(sims)).all()
 
 
 @each_scenario
@@ -477,7 +477,7 @@ def test_every_character_fits_every_scenario(name, body):
     scenario = SCENARIOS[name]()
     scene = scenario.scene(character(body))
     trial = scenario.trial(scene, np.random.default_rng(0))
-    assert scenario.goal(scene).names
+    assert scenario.wants().build(scene).names
     assert min(scene.show(trial.state).contact.dist, default=0) > -0.001
 
 
@@ -648,7 +648,7 @@ def test_bad_options(call, message):
 @each_scenario
 def test_a_short_trial(name, small):
     scene, scenario, heard = world_of(name), SCENARIOS[name](), []
-    planned = Planned(CPBP(scene, small, 0, 1), scenario.goal(scene))
+    planned = Planned(CPBP(scene, small, 0, 1), scenario.wants().build(scene))
     result = run_trial(
         scenario,
         scene,
@@ -666,7 +666,7 @@ def test_a_short_trial(name, small):
     own = {"speed_along"} if name == "steer" else set()
     assert set(result.metrics) == {"rms_joint_speed", "rms_jerk", "falls"} | own
     assert result.success is False  # too short to judge
-    again = run_trial(scenario, scene, Planned(CPBP(scene, small, 0, 1), scenario.goal(scene)), 3, 0.3)
+    again = run_trial(scenario, scene, Planned(CPBP(scene, small, 0, 1), scenario.wants().build(scene)), 3, 0.3)
     assert again.metrics == result.metrics
 
 

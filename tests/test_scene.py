@@ -9,7 +9,7 @@ import pytest
 
 from tumble.characters import humanoid
 from tumble.errors import UserError
-from tumble.props import Ball, Box
+from tumble.props import PARKED, Ball, Box
 from tumble.scene import LYING, Physics, Scene
 
 
@@ -133,3 +133,18 @@ def test_physics_is_checked(change):
 def test_height_is_checked(scene):
     with pytest.raises(UserError, match="height"):
         scene.state(height=float("nan"))
+
+
+def test_a_state_is_carried_to_another_scene_by_joint_name(scene):
+    taller = Scene(humanoid(legs=1.2), [Ball("new")])
+    data = scene.show(scene.state("t-pose", lying="prone"))
+    data.qvel[:] = np.linspace(-1, 1, scene.model.nv)
+    carried = taller.show(taller.carried(scene.read(data), scene))
+    for i in range(scene.model.njnt):
+        name = scene.model.joint(i).name
+        assert np.array_equal(carried.joint(name).qpos, data.joint(name).qpos), name
+        assert np.array_equal(carried.joint(name).qvel, data.joint(name).qvel), name
+    assert carried.joint("new").qpos[:2] == pytest.approx(PARKED)
+    back = scene.carried(taller.read(carried), taller)
+    assert np.array_equal(scene.show(back).qpos, data.qpos)
+    assert np.array_equal(scene.show(back).qvel, data.qvel)

@@ -128,7 +128,7 @@ def setting(name: str) -> tuple[Scenario, Scene, Goal]:
     """A scenario and what it happens in, made once per process."""
     scenario = SCENARIOS[name]()
     scene = scenario.scene(character("humanoid"))
-    return scenario, scene, scenario.goal(scene)
+    return scenario, scene, scenario.wants().build(scene)
 
 
 def run(task: Task, stop: Callable[[], bool]) -> dict[str, Any] | None:

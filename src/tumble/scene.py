@@ -166,6 +166,19 @@ class Scene:
         data.qvel[int(joint.dofadr[0]) :][:6] = (*velocity, *spin)
         return self.read(data)
 
+    def carried(self, state: np.ndarray, source: "Scene") -> np.ndarray:
+        """A state of this scene that takes places and speeds of joints from a state of another, by name.
+
+        Joints that the other scene lacks, as those of a new ball, are where this scene puts them.
+        """
+        old, new = source.show(state), self.show(self.state())
+        for i in range(self.model.njnt):
+            name, kind = self.model.joint(i).name, self.model.jnt_type[i]
+            j = mujoco.mj_name2id(source.model, mujoco.mjtObj.mjOBJ_JOINT, name)
+            if j >= 0 and source.model.jnt_type[j] == kind:
+                new.joint(i).qpos, new.joint(i).qvel = old.joint(j).qpos, old.joint(j).qvel
+        return self.read(new)
+
     def read(self, data: mujoco.MjData) -> np.ndarray:
         """The state row of an MjData, a copy."""
         state = np.empty(self._nstate)

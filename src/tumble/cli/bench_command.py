@@ -57,7 +57,7 @@ def bench(
 def _measure(scenario: Scenario, kind: Any, settings: Any, frames: int, threads: int) -> dict[str, float]:
     """Median milliseconds of a plan and of its physics alone, and their ratio."""
     scene = scenario.scene(character("humanoid"))
-    goal = scenario.goal(scene)
+    goal = scenario.wants().build(scene)
     planner, shadow = kind(scene, settings, 0, threads), kind(scene, settings, 0, threads)
     seen = _spy(shadow)
     world, bare = Sims(scene, 1, 1), Sims(scene, settings.samples, threads)

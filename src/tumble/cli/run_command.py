@@ -165,7 +165,7 @@ class _Runner:
 
     def __init__(self, options: RunOptions, scenario: Scenario, scene: Scene, settings: Any) -> None:
         self.options, self.scenario, self.scene, self.settings = options, scenario, scene, settings
-        self.goal = scenario.goal(scene)
+        self.goal = scenario.wants().build(scene)
         self.tally, self.written = Tally(), list[Path]()
 
     def planned(self, seed: int) -> Planned:

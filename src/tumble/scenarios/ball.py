@@ -9,7 +9,6 @@ import numpy as np
 from tumble.characters import Character
 from tumble.commands import Push, SetGoal
 from tumble.errors import check_number
-from tumble.goals import Goal, juggle, on_ball
 from tumble.props import Ball
 from tumble.scenarios.scenario import Scenario, Trial
 from tumble.scenarios.track import Track, hand_near
@@ -47,8 +46,8 @@ class OnBall(Scenario):
     def scene(self, character: Character) -> Scene:
         return Scene(character, [Ball("ball", RADIUS, self.mass)])
 
-    def goal(self, scene: Scene) -> Goal:
-        return on_ball(scene)
+    def wants(self) -> SetGoal:
+        return SetGoal("ball")
 
     def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
         angle = rng.uniform(0, 2 * np.pi)
@@ -135,8 +134,8 @@ class Juggle(Scenario):
     def scene(self, character: Character) -> Scene:
         return Scene(character, [Ball("ball", self.radius, self.mass)])
 
-    def goal(self, scene: Scene) -> Goal:
-        return juggle(scene)
+    def wants(self) -> SetGoal:
+        return SetGoal("juggle")
 
     def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
         state = scene.state("rest")

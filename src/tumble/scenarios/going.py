@@ -9,7 +9,6 @@ import numpy as np
 from tumble.characters import Character
 from tumble.commands import Push, SetGoal
 from tumble.errors import check_number
-from tumble.goals import Goal, steer, turbo
 from tumble.props import Box
 from tumble.scenarios.scenario import Scenario, Trial
 from tumble.scenarios.track import Track, hand_near
@@ -57,8 +56,8 @@ class Steer(Scenario):
     def __post_init__(self) -> None:
         check_number("pace", self.pace, 0.1, 5)
 
-    def goal(self, scene: Scene) -> Goal:
-        return steer(scene, (self.pace, 0.0))
+    def wants(self) -> SetGoal:
+        return SetGoal("steer", velocity=(self.pace, 0.0))
 
     def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
         angles = rng.uniform(-np.pi, np.pi, 6)
@@ -114,8 +113,8 @@ class Obstacles(Scenario):
         ]
         return Scene(character, blocks)
 
-    def goal(self, scene: Scene) -> Goal:
-        return steer(scene, (PACE, 0.0))
+    def wants(self) -> SetGoal:
+        return SetGoal("steer", velocity=(PACE, 0.0))
 
     def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
         return Trial(scene.state("rest"), 10.0)
@@ -145,8 +144,8 @@ class Turbo(Scenario):
         middle = (self.START + self.depth / 2, 0.0, self.height / 2)
         return Scene(character, [Box("block", middle, (self.depth / 2, 20.0, self.height / 2))])
 
-    def goal(self, scene: Scene) -> Goal:
-        return turbo(scene, (PACE, 0.0))
+    def wants(self) -> SetGoal:
+        return SetGoal("turbo", velocity=(PACE, 0.0))
 
     def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
         return Trial(scene.state("rest"), 10.0)

@@ -14,8 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from tumble.characters import Character
-from tumble.commands import Command
-from tumble.goals import Goal, balance
+from tumble.commands import Command, SetGoal
 from tumble.scenarios.track import Track
 from tumble.scene import Scene
 
@@ -45,9 +44,9 @@ class Scenario(ABC):
         """The world it happens in."""
         return Scene(character)
 
-    def goal(self, scene: Scene) -> Goal:
-        """What the character wants."""
-        return balance(scene)
+    def wants(self) -> SetGoal:
+        """What the character wants, until an event says otherwise."""
+        return SetGoal("balance")
 
     @abstractmethod
     def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
