@@ -1,0 +1,1 @@
+"""The studio: a character in the browser, live."""
