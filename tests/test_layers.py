@@ -24,7 +24,7 @@ LAYERS = [
     ("session",),
     ("recording",),
     ("scenarios",),
-    ("film",),
+    ("film", "studio"),
     ("cli",),
 ]
 RANK = {unit: rank for rank, units in enumerate(LAYERS) for unit in units}

@@ -98,14 +98,14 @@ class Recording:
                 return index
         return None
 
+    def write(self, file: Any) -> None:
+        """Write it into a binary file that is open."""
+        header = np.frombuffer(msgspec.json.encode(self.header), np.uint8)
+        np.savez_compressed(file, header=header, states=self.states, controls=self.controls)
+
     def save(self, path: str | Path) -> None:
         """Write the file beside its place, then rename it: a crash leaves the old file or the new."""
-        header = np.frombuffer(msgspec.json.encode(self.header), np.uint8)
-
-        def write(file: Any) -> None:
-            np.savez_compressed(file, header=header, states=self.states, controls=self.controls)
-
-        replace_file(Path(path), write)
+        replace_file(Path(path), self.write)
 
     @classmethod
     def load(cls, path: str | Path) -> "Recording":
@@ -170,7 +170,16 @@ class Recorder:
         self._commands: list[Timed] = []
         self._about: dict[str, Any] = {"scenario": scenario, "controller": controller, "seed": seed}
         self._about["settings"] = dict(settings or {})
+        self._session = session
         session.listeners.append(self._hear)
+
+    def __len__(self) -> int:
+        """Frames so far."""
+        return len(self._controls)
+
+    def stop(self) -> None:
+        """Hear no more frames; what was recorded stays."""
+        self._session.listeners.remove(self._hear)
 
     def _hear(self, session: Session, frame: Frame) -> None:
         self._commands += [Timed(len(self._controls), command) for command in frame.commands]

@@ -1,4 +1,4 @@
-"""The command line: `tumble list`, `run`, `replay`, `strip`, `bench`.
+"""The command line: `tumble studio`, `list`, `run`, `replay`, `strip`, `bench`.
 
 Heavy modules are imported by the command that needs them, so that help is there at once.
 """
@@ -8,6 +8,7 @@ from importlib import import_module
 from importlib.metadata import version
 
 COMMANDS = {
+    "studio": "watch, touch and direct a character in a browser",
     "list": "what there is: scenarios, characters, controllers",
     "run": "run a scenario and say how it went",
     "replay": "tell about a recording; --check steps its physics again",
@@ -17,6 +18,7 @@ COMMANDS = {
 
 EXAMPLES = """\
 examples:
+  tumble studio
   tumble list
   tumble run getup --record getup.npz
   tumble run push --force 600 --trials 10 --seed 100

@@ -9,6 +9,7 @@ import numpy as np
 import tyro
 
 from tumble.characters import character
+from tumble.cli.options import CONFIG
 from tumble.errors import check_number
 from tumble.planners import Planner, planner_kind
 from tumble.scenarios import SCENARIOS, Scenario
@@ -103,4 +104,4 @@ def _physics(bare: Sims, seen: list[np.ndarray]) -> float:
 
 def main(arguments: list[str]) -> int:
     """Parse and run."""
-    return tyro.cli(bench, prog="tumble bench", args=arguments, config=(tyro.conf.FlagCreatePairsOff,))
+    return tyro.cli(bench, prog="tumble bench", args=arguments, config=CONFIG)

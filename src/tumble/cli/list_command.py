@@ -6,6 +6,7 @@ from typing import Annotated
 import tyro
 
 from tumble.characters import CHARACTERS
+from tumble.cli.options import CONFIG
 from tumble.goals import GOALS
 from tumble.planners import PLANNERS
 from tumble.scenarios import SCENARIOS
@@ -40,4 +41,4 @@ def show(as_json: Annotated[bool, tyro.conf.arg(name="json")] = False) -> int:
 
 def main(arguments: list[str]) -> int:
     """Parse and run."""
-    return tyro.cli(show, prog="tumble list", args=arguments, config=(tyro.conf.FlagCreatePairsOff,))
+    return tyro.cli(show, prog="tumble list", args=arguments, config=CONFIG)

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import tyro
 
+from tumble.cli.options import CONFIG
 from tumble.recording import Recording
 
 
@@ -38,4 +39,4 @@ def replay(file: Annotated[Path, tyro.conf.Positional], check: bool = False) -> 
 
 def main(arguments: list[str]) -> int:
     """Parse and run."""
-    return tyro.cli(replay, prog="tumble replay", args=arguments, config=(tyro.conf.FlagCreatePairsOff,))
+    return tyro.cli(replay, prog="tumble replay", args=arguments, config=CONFIG)

@@ -11,6 +11,7 @@ import tyro
 from rich.console import Console
 
 from tumble.characters import character
+from tumble.cli.options import CONFIG, FLAT, settings_type
 from tumble.cli.progress import Interrupt, Progress
 from tumble.errors import UserError, check_number, choose
 from tumble.planners import Planned, planner_kind
@@ -18,8 +19,6 @@ from tumble.recording import Recorder, check_place
 from tumble.scenarios import SCENARIOS, Result, Scenario, run_trial
 from tumble.scene import Scene
 from tumble.session import Session
-
-FLAT = tyro.conf.arg(name="")  # --force, not --scenario.force
 
 USAGE = """\
 usage: tumble run SCENARIO [OPTIONS]
@@ -69,27 +68,17 @@ def main(arguments: list[str]) -> int:
     if arguments[0].startswith("-"):
         raise UserError(f"name the scenario first: tumble run SCENARIO ...; there are: {', '.join(SCENARIOS)}")
     kind = choose("scenario", arguments[0], SCENARIOS)
-    settings_type = planner_kind(_option(arguments, "--controller", "cpbp")).settings
+    kind_of_settings = settings_type(arguments)
 
     def go(
         options: Annotated[RunOptions, FLAT],
         scenario: Annotated[kind, FLAT],  # type: ignore[valid-type]
-        settings: Annotated[settings_type, FLAT],  # type: ignore[valid-type]
+        settings: Annotated[kind_of_settings, FLAT],  # type: ignore[valid-type]
     ) -> int:
         return run(options, scenario, settings)
 
     go.__doc__ = f"{kind.__doc__}\n\nExample: tumble run {kind.name} --trials 10 --seed 100"
-    return tyro.cli(go, prog=f"tumble run {kind.name}", args=arguments[1:], config=(tyro.conf.FlagCreatePairsOff,))
-
-
-def _option(arguments: list[str], name: str, default: str) -> str:
-    """The value that an option has among raw arguments."""
-    for i, word in enumerate(arguments):
-        if word == name and i + 1 < len(arguments):
-            return arguments[i + 1]
-        if word.startswith(f"{name}="):
-            return word.partition("=")[2]
-    return default
+    return tyro.cli(go, prog=f"tumble run {kind.name}", args=arguments[1:], config=CONFIG)
 
 
 @dataclass

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import tyro
 
+from tumble.cli.options import CONFIG
 from tumble.film import save, strip
 from tumble.recording import Recording
 
@@ -35,4 +36,4 @@ def draw(
 
 def main(arguments: list[str]) -> int:
     """Parse and run."""
-    return tyro.cli(draw, prog="tumble strip", args=arguments, config=(tyro.conf.FlagCreatePairsOff,))
+    return tyro.cli(draw, prog="tumble strip", args=arguments, config=CONFIG)

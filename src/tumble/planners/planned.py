@@ -21,6 +21,7 @@ class Planned(Controller):
     Attributes:
       planner: who finds the plan.
       goal: what is wanted.
+      names: of the terms in the latest plan's values: the goal's and what it attends to.
       weights: factors on the values of the goal's terms, by name; terms not named have 1.
     """
 
@@ -28,7 +29,7 @@ class Planned(Controller):
 
     def __init__(self, planner: Planner, goal: Goal) -> None:
         self.planner, self.goal = planner, goal
-        self.weights: dict[str, float] = {}
+        self.names, self.weights = goal.names, dict[str, float]()
         self._looking: Goal | None = None
         self.latest = None
 
@@ -46,6 +47,7 @@ class Planned(Controller):
         goal = self.goal if self._looking is None else self.goal + self._looking
         if self.weights:
             goal = goal.weighted(self.weights)
+        self.names = goal.names
         self.latest = self.planner.plan(sims.state[0].copy(), goal)
         return self.latest.controls[:1]
 

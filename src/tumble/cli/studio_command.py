@@ -1,0 +1,68 @@
+"""`tumble studio [SCENARIO]`: watch, touch and direct a character in a browser."""
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Annotated, Any
+
+import tyro
+
+from tumble.cli.options import CONFIG, FLAT, settings_type
+from tumble.errors import UserError, check_number
+from tumble.studio.take import Choice, Take
+
+
+@dataclass(frozen=True)
+class StudioOptions:
+    """What `tumble studio` takes beside the settings of its controller."""
+
+    scenario: Annotated[str, tyro.conf.Positional] = "stand"
+    """What is played first: see 'tumble list'."""
+    controller: str = "cpbp"
+    """Who controls: see 'tumble list'."""
+    character: str = "humanoid"
+    """Which body: see 'tumble list'."""
+    seed: int = 0
+    """Of the scenario and of the planner."""
+    threads: int = 0
+    """For the physics; 0: one per core."""
+    host: str = "127.0.0.1"
+    """Address to listen on; 0.0.0.0 is every network that this machine is in."""
+    port: int = 8080
+    """To listen on; 0 takes any that is free."""
+    no_browser: bool = False
+    """Print the address only."""
+
+
+ABOUT = """Direct a character live, in a browser: drag it, push it, throw things at it, steer it, change its planner.
+
+The printed address carries a token; only browsers that were opened with it get in. Ctrl-C ends the studio.
+
+Example: tumble studio push --controller cem --samples 64 --port 9000 --no-browser
+
+Example, from your phone, in a network that you trust: tumble studio --host 0.0.0.0
+"""
+
+
+def studio(options: StudioOptions, settings: Any) -> int:
+    """Check everything, then serve until interrupted."""
+    check_number("threads", options.threads, 0, 1024)
+    check_number("port", options.port, 0, 65535)
+    choice = Choice(options.scenario, options.character, options.controller, options.seed)
+    Take(choice, 1, settings)  # says what is wrong before anything is served
+    if find_spec("nicegui") is None:
+        raise UserError("the studio needs NiceGUI: pip install 'tumble[studio]'")
+    from tumble.studio.server import serve
+
+    serve(choice, settings, options.host, options.port, options.threads, browser=not options.no_browser)
+    return 0
+
+
+def main(arguments: list[str]) -> int:
+    """Parse and run. The controller decides which settings there are."""
+    kind = settings_type(arguments)
+
+    def go(options: Annotated[StudioOptions, FLAT], settings: Annotated[kind, FLAT]) -> int:  # type: ignore[valid-type]
+        return studio(options, settings)
+
+    go.__doc__ = ABOUT
+    return tyro.cli(go, prog="tumble studio", args=arguments, config=CONFIG)

@@ -1,0 +1,263 @@
+"""Hub: who watches, who controls, and what everybody is sent.
+
+One browser controls, the others watch and may ask. Whoever controls can give control away, or keep it; no
+answer for a while gives it away. When a browser that controls is lost, what it held is let go.
+"""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from tumble.commands import Release, SetGoal
+from tumble.errors import UserError
+from tumble.studio.requests import Ask, Give, Hurl, Request, Resume, Scrub, Steer, decode
+from tumble.studio.stage import Shown, Stage
+
+PATIENCE = 20.0  # s that somebody who asks for control waits for an answer
+SLOW = 10.0  # s that a browser may take to receive one message
+
+
+class Socket(Protocol):
+    """The part of a WebSocket that a hub needs."""
+
+    async def send_text(self, data: str) -> None: ...
+
+    async def send_bytes(self, data: bytes) -> None: ...
+
+
+@dataclass
+class Viewer:
+    """A browser.
+
+    Attributes:
+      key: its page's id.
+      name: what others call it.
+      texts: messages that wait to be sent.
+      shown: the newest frame, if it has not been sent yet; who is slow misses frames.
+      knows: numbers of scenes and terms that it was sent.
+    """
+
+    key: str
+    name: str
+    texts: list[str] = field(default_factory=list)
+    shown: Shown | None = None
+    knows: set[tuple[str, int]] = field(default_factory=set)
+    wake: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def tell(self, **message: Any) -> None:
+        """Send a JSON message soon."""
+        self.texts.append(json.dumps(message))
+        self.wake.set()
+
+    async def deliver(self, socket: Socket) -> None:
+        """Send what waits, for ever."""
+        while True:
+            await self.wake.wait()
+            self.wake.clear()
+            texts, shown = self.texts, self.shown
+            self.texts, self.shown = [], None
+            if shown is not None:
+                texts = [*texts, *self._lessons(shown)]
+            for text in texts:
+                await asyncio.wait_for(socket.send_text(text), SLOW)
+            if shown is not None:
+                await asyncio.wait_for(socket.send_bytes(shown.message), SLOW)
+
+    def _lessons(self, shown: Shown) -> list[str]:
+        """What it must know before it can read a frame, and does not yet."""
+        needed = {("scene", shown.packer.number), ("terms", shown.terms)} - self.knows
+        self.knows |= needed
+        about = {"scene": shown.packer.description, "terms": {"names": shown.names}}
+        return [json.dumps({"type": kind, "id": number, **about[kind]}) for kind, number in sorted(needed)]
+
+
+class Hub:
+    """The audience of a stage. All methods but those of `Audience` belong to the event loop's thread.
+
+    Attributes:
+      stage: what is watched; set right after both are made.
+      viewers: browsers with an open socket, by the ids of their pages.
+      holder: id of the page that controls; it may be gone.
+    """
+
+    stage: Stage
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.viewers: dict[str, Viewer] = {}
+        self.holder = ""
+        self._loop = loop
+        self._count = 0
+        self._latest: Shown | None = None
+        self._asking: dict[str, asyncio.TimerHandle] = {}
+        self._listeners: dict[str, Callable[[], None]] = {}
+
+    # Audience: called in the stage's thread -------------------------------------------------------------
+
+    def show(self, shown: Shown) -> None:
+        """Send a frame to everybody."""
+        self._soon(self._show, shown)
+
+    def say(self, text: str) -> None:
+        """Tell everybody."""
+        self._soon(self._tell_all, "note", text)
+
+    def changed(self) -> None:
+        """Have panels look at the stage again."""
+        self._soon(self._changed)
+
+    def _soon(self, call: Callable[..., None], *arguments: Any) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be told
+            self._loop.call_soon_threadsafe(call, *arguments)
+
+    def _show(self, shown: Shown) -> None:
+        self._latest = shown
+        for viewer in self.viewers.values():
+            viewer.shown = shown
+            viewer.wake.set()
+
+    def _tell_all(self, kind: str, text: str) -> None:
+        for viewer in self.viewers.values():
+            viewer.tell(type=kind, text=text)
+
+    def _changed(self) -> None:
+        for listener in list(self._listeners.values()):
+            listener()
+
+    def listen(self, key: str, listener: Callable[[], None] | None) -> None:
+        """Call a page's function when panels should look again; None ends it."""
+        if listener is None:
+            self._listeners.pop(key, None)
+        else:
+            self._listeners[key] = listener
+
+    # Browsers -------------------------------------------------------------------------------------------
+
+    async def serve(self, key: str, socket: Socket, receive: Callable[[], Awaitable[str]]) -> None:
+        """Be a browser's peer until its socket closes or it sends what is no request.
+
+        Raises:
+          UserError: it sent what is no request.
+          Exception: whatever `receive` or the socket raise when it is closed.
+        """
+        self._count += 1
+        viewer = Viewer(key, f"viewer {self._count}")
+        self.viewers[key] = viewer
+        if self.holder not in self.viewers:
+            self._hand_to(key)
+        viewer.tell(type="hello", client=key, dt=self.stage.take.scene.dt, controls=self.controls(key))
+        self._tell_controls()
+        if self._latest is not None:
+            viewer.shown = self._latest
+            viewer.wake.set()
+        self.stage.watch(True)
+        sender = asyncio.create_task(viewer.deliver(socket))
+        try:
+            while True:
+                receiver = asyncio.ensure_future(receive())
+                await asyncio.wait({receiver, sender}, return_when=asyncio.FIRST_COMPLETED)
+                if sender.done():
+                    receiver.cancel()
+                    sender.result()
+                self.handle(viewer, decode(await receiver))
+        finally:
+            sender.cancel()
+            self._leave(viewer)
+
+    def _leave(self, viewer: Viewer) -> None:
+        if self.viewers.get(viewer.key) is viewer:  # else it has come back already
+            del self.viewers[viewer.key]
+        self._forget(viewer.key)
+        if self.controls(viewer.key):
+            self.stage.post(self._let_go)
+        if not self.viewers:
+            self.stage.watch(False)
+        self._tell_controls()
+
+    def _let_go(self) -> None:
+        if self.stage.take.drag is not None:
+            self.stage.take.send(Release())
+        self.stage.take.steer(0.0, 0.0)
+
+    def handle(self, viewer: Viewer, request: Request) -> None:
+        """Have done what a browser asks for, or tell it why not."""
+        if isinstance(request, Ask):
+            self._ask(viewer.key)
+        elif not self.controls(viewer.key):
+            viewer.tell(type="error", text="you are watching; ask for control first")
+        elif isinstance(request, Give):
+            self._answer(request.accept)
+        else:
+            done = self.stage.post(lambda: self._perform(request))
+            done.add_done_callback(lambda future: self._soon(self._report, viewer, future))
+
+    def _report(self, viewer: Viewer, future: Future[Any]) -> None:
+        error = future.exception()
+        if isinstance(error, UserError):
+            viewer.tell(type="error", text=str(error))
+        elif error is not None:
+            viewer.tell(type="error", text=f"this failed: {error!r}")
+
+    def _perform(self, request: Request) -> None:
+        stage = self.stage
+        match request:
+            case Steer():
+                stage.take.steer(request.x, request.y, request.turbo)
+            case Hurl():
+                stage.take.hurl(request.position, request.velocity, request.mass)
+            case Scrub():
+                stage.scrub(request.tick)
+            case Resume():
+                stage.resume(request.tick)
+            case Ask() | Give():
+                raise TypeError(f"{request} is no business of the stage")
+            case _:
+                stage.take.send(request)
+                if isinstance(request, SetGoal):
+                    self.changed()
+
+    # Control --------------------------------------------------------------------------------------------
+
+    def controls(self, key: str) -> bool:
+        """Whether a page controls."""
+        return key == self.holder
+
+    def _ask(self, key: str) -> None:
+        if self.holder not in self.viewers:
+            self._hand_to(key)
+        elif not self.controls(key) and key not in self._asking:
+            self._asking[key] = self._loop.call_later(PATIENCE, self._hand_to, key)
+        self._tell_controls()
+
+    def _answer(self, accept: bool) -> None:
+        waiting = list(self._asking)
+        if accept and waiting:
+            self._hand_to(waiting[0])
+            return
+        for key in waiting:
+            self._forget(key)
+            self.viewers[key].tell(type="note", text="control was not given")
+        self._tell_controls()
+
+    def _hand_to(self, key: str) -> None:
+        if key in self.viewers:
+            self.stage.post(self._let_go)
+            self.holder = key
+        self._forget(key)
+        self._tell_controls()
+        self._changed()
+
+    def _forget(self, key: str) -> None:
+        timer = self._asking.pop(key, None)
+        if timer is not None:
+            timer.cancel()
+
+    def _tell_controls(self) -> None:
+        holder = self.viewers.get(self.holder)
+        waiting = [self.viewers[key].name for key in self._asking if key in self.viewers]
+        for key, viewer in self.viewers.items():
+            name = holder.name if holder else "nobody"
+            viewer.tell(type="controls", controls=self.controls(key), holder=name, waiting=waiting)

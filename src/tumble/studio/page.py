@@ -1,0 +1,122 @@
+"""The studio's page: the view, its tools, the panels, the transport and the timeline."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+from nicegui import ui
+from nicegui.events import KeyEventArguments
+
+from tumble.studio.desk import Desk
+from tumble.studio.elements import Timeline, View
+from tumble.studio.hub import Hub
+from tumble.studio.panels import SIGHTS, TOOLS, TOUCHES, cost_panel, direct_panel, settings_panel, touch_panel
+from tumble.studio.presets import Presets
+
+CSS = Path(__file__).parent / "page.css"
+SPEEDS = {0.1: "⅒", 0.25: "¼", 0.5: "½", 1.0: "1"}
+
+
+def build(hub: Hub, presets: Presets) -> None:
+    """Fill a new page."""
+    desk = Desk(hub, presets)
+    key = desk.client.id
+    ui.add_css(CSS)
+    ui.colors(primary="#2f6690")
+    start = {option: row[4] for option, row in TOUCHES.items()}
+    sights = {option: option != "steering" for option in SIGHTS}
+    view = View(key, tool="hand", hand="left", **start, **sights).classes("view").props("data-testid=view")
+    with ui.right_drawer(top_corner=True, bottom_corner=True).props("width=320 breakpoint=800").classes("side") as side:
+        _panels(desk, view)
+    choose_tool = _tools(view)
+    _button("tune", side.toggle, "panels", "menu").classes("menu")
+    with ui.element("div").classes("bottom"):
+        _transport(desk)
+        Timeline().classes("grow")
+    ui.keyboard(on_key=lambda event: _key(desk, choose_tool, event))
+    hub.listen(key, desk.show)
+    desk.client.on_delete(lambda: hub.listen(key, None))
+
+
+def _panels(desk: Desk, view: View) -> None:
+    with ui.tabs().props("dense no-caps inline-label") as tabs:
+        for name in ("direct", "planner", "cost", "touch"):
+            ui.tab(name)
+    with ui.tab_panels(tabs, value="direct", animated=False).props("keep-alive").classes("panels"):
+        with ui.tab_panel("direct"), ui.column().classes("panel"):
+            direct_panel(desk)
+        with ui.tab_panel("planner"), ui.column().classes("panel"):
+            settings_panel(desk)
+        with ui.tab_panel("cost"), ui.column().classes("panel"):
+            cost_panel(desk)
+        with ui.tab_panel("touch"), ui.column().classes("panel"):
+            touch_panel(view)
+
+
+def _tools(view: View) -> Callable[[str], None]:
+    """A column of tools; returns what chooses one."""
+    with ui.column().classes("tools"):
+        buttons = {
+            name: _button(icon, lambda name=name: choose(name), about, f"tool-{name}")
+            for name, (icon, about) in TOOLS.items()
+        }
+
+    def choose(tool: str) -> None:
+        view.set(tool=tool)
+        for name, button in buttons.items():
+            button.classes(add="chosen" if name == tool else "", remove="" if name == tool else "chosen")
+
+    choose("hand")
+    return choose
+
+
+def _transport(desk: Desk) -> None:
+    """Play, step, slow, begin again, record."""
+    stage = desk.stage
+
+    async def toggle() -> None:
+        await desk.do(stage.pause if stage.playing else stage.play)
+
+    async def record() -> None:
+        await desk.do(stage.cut if stage.recording else stage.record)
+
+    def download() -> None:
+        if stage.tape is not None:
+            stage.taken = True
+            file = io.BytesIO()
+            stage.tape.write(file)
+            ui.download.content(file.getvalue(), f"{stage.tape.header.scenario}.npz")
+
+    with ui.row().classes("transport"):
+        play = _button("pause", toggle, "pause or go on (space)", "play")
+        _button("skip_next", desk.doing(stage.advance), "one frame (.)", "step")
+        _button("replay", desk.doing(stage.reset), "begin again (r)", "reset")
+        _button("casino", desk.doing(stage.again), "begin again with the next seed (n)", "again")
+        speed = ui.toggle(SPEEDS, value=1.0).props("dense no-caps flat data-testid=speed").tooltip("share of real time")
+        speed.on("update:model-value", lambda: desk.do(lambda: stage.slow(float(speed.value or 1.0))))
+        tape = _button("fiber_manual_record", record, "record", "record")
+        save = _button("download", download, "download the recording", "download")
+
+    def show() -> None:
+        play.props(f"icon={'pause' if stage.playing else 'play_arrow'}")
+        tape.props(f"icon={'stop' if stage.recording else 'fiber_manual_record'}")
+        speed.set_value(stage.pace.speed)
+        save.set_visibility(stage.tape is not None)
+
+    desk.shows(show)
+
+
+def _button(icon: str, act: object, about: str, mark: str) -> ui.button:
+    return ui.button(icon=icon, on_click=act).props("flat round dense").tooltip(about).props(f"data-testid={mark}")  # type: ignore[arg-type]
+
+
+async def _key(desk: Desk, choose_tool: Callable[[str], None], event: KeyEventArguments) -> None:
+    """Space pauses, '.' steps, r begins again, n takes the next seed, 1 to 5 choose a tool."""
+    if not event.action.keydown or event.action.repeat:
+        return
+    stage, name = desk.stage, event.key.name
+    jobs = {" ": stage.pause if stage.playing else stage.play, ".": stage.advance, "r": stage.reset, "n": stage.again}
+    if name in jobs:
+        await desk.do(jobs[name])
+    elif name.isdigit() and 1 <= int(name) <= len(TOOLS):
+        choose_tool(list(TOOLS)[int(name) - 1])

@@ -1,0 +1,71 @@
+"""Presets: settings of a planner under a name; ours, and those that people save.
+
+    presets = Presets(Path("presets.json"))
+    presets.of("cpbp")["quick"]              # {'samples': 16.0, 'horizon': 0.8}
+    presets.save("cpbp", "mine", {"samples": 48.0})
+
+A file of presets is JSON, written beside its place and renamed. One that cannot be read is left as it is.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from tumble.errors import UserError
+from tumble.recording import replace_file
+
+Changes = Mapping[str, float]
+OURS: Mapping[str, Changes] = {
+    "default": {},
+    "quick": {"samples": 16.0, "horizon": 0.8},
+    "thorough": {"samples": 64.0},
+    "far-sighted": {"horizon": 2.0},
+}
+LARGEST = 1 << 20  # bytes of a file
+LONGEST = 40  # characters of a name
+
+
+def default_path() -> Path:
+    """Where a user's presets lie."""
+    home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(home) / "tumble" / "presets.json"
+
+
+class Presets:
+    """Presets by controller and name: changes to the default settings."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def of(self, controller: str) -> dict[str, Changes]:
+        """Ours and the saved ones for a controller; a file that is no file of presets is an error."""
+        return {**OURS, **self._saved().get(controller, {})}
+
+    def save(self, controller: str, name: str, changes: Changes) -> None:
+        """Keep changes under a name; ours cannot be replaced."""
+        name = name.strip()
+        if not 0 < len(name) <= LONGEST or not name.isprintable():
+            raise UserError(f"a preset's name has 1 to {LONGEST} characters, got {name[:80]!r}")
+        if name in OURS:
+            raise UserError(f"'{name}' is a preset of tumble's own; choose another name")
+        saved = self._saved()
+        saved.setdefault(controller, {})[name] = dict(changes)
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"cannot make the folder {self._path.parent}: {error.strerror}") from None
+        replace_file(self._path, lambda file: file.write(msgspec.json.format(msgspec.json.encode(saved))))
+
+    def _saved(self) -> dict[str, dict[str, dict[str, float]]]:
+        try:
+            if not self._path.exists():
+                return {}
+            if self._path.stat().st_size > LARGEST:
+                raise UserError(f"{self._path} is too large for a file of presets; move it away")
+            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, dict[str, dict[str, float]]])
+        except (msgspec.MsgspecError, UnicodeError) as error:
+            raise UserError(f"{self._path} is no file of presets: {error}; mend it or move it away") from None
+        except OSError as error:
+            raise UserError(f"cannot read {self._path}: {error.strerror}") from None

@@ -1,0 +1,64 @@
+"""Requests: what browsers send, beside commands."""
+
+from typing import TypeAlias
+
+import msgspec
+
+from tumble.commands import Drag, Explode, Push, Release, SetGoal, SetParameter, Throw, Vector
+from tumble.errors import UserError
+
+
+class _Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=str.lower):
+    pass
+
+
+class Steer(_Request, frozen=True):
+    """Go into a direction of the world's horizontal plane, length 0 to 1; 0, 0 lets go."""
+
+    x: float
+    y: float
+    turbo: bool = False
+
+
+class Hurl(_Request, frozen=True):
+    """Throw a ball of some mass. m, m/s, kg."""
+
+    position: Vector
+    velocity: Vector
+    mass: float = 5.0
+
+
+class Scrub(_Request, frozen=True):
+    """Stop time and show a moment of the past."""
+
+    tick: int
+
+
+class Resume(_Request, frozen=True):
+    """Go on from a moment."""
+
+    tick: int
+
+
+class Ask(_Request, frozen=True):
+    """Ask for control."""
+
+
+class Give(_Request, frozen=True):
+    """Answer those who ask."""
+
+    accept: bool
+
+
+Request: TypeAlias = (
+    Steer | Hurl | Scrub | Resume | Ask | Give
+    | Push | Drag | Release | Explode | Throw | SetGoal | SetParameter
+)  # fmt: skip
+
+
+def decode(text: str | bytes) -> Request:
+    """A request from JSON such as '{"type": "steer", "x": 1, "y": 0}'; refuses all else."""
+    try:
+        return msgspec.json.decode(text, type=Request)
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise UserError(f"not a request: {error}") from None

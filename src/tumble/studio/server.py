@@ -1,0 +1,153 @@
+"""The studio's server: one process, one stage, any number of browsers.
+
+    serve(Choice("stand"), host="127.0.0.1", port=8080, announce=print)
+
+It listens on one address, answers only browsers that were given the printed token (see `guard`), and
+ends with Ctrl-C.
+"""
+
+import asyncio
+import contextlib
+import errno
+import socket
+import time
+import webbrowser
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI, WebSocket, WebSocketDisconnect
+from nicegui import ui
+
+from tumble.errors import UserError, check_number
+from tumble.studio.guard import Gate, Guard, hosts_for
+from tumble.studio.hub import Hub
+from tumble.studio.page import build
+from tumble.studio.presets import Presets, default_path
+from tumble.studio.stage import Stage
+from tumble.studio.take import Choice
+
+EVERYWHERE = ("0.0.0.0", "::", "")
+RECONNECT = 30.0  # s that a page may be lost before its panels are forgotten; a busy browser needs some to begin
+
+
+def serve(
+    choice: Choice, settings: Any = None, host: str = "127.0.0.1", port: int = 8080, threads: int = 0,
+    browser: bool = False, announce: Callable[[str], None] = print,
+) -> None:  # fmt: skip
+    """Serve until interrupted; returns after everything is closed.
+
+    Args:
+      choice: what is played first.
+      settings: of its controller; None takes the defaults.
+      host: address to listen on.
+      port: 0 takes any that is free.
+      threads: for the physics; 0: one per core.
+      browser: open the page in the user's browser.
+      announce: told the address, and what was saved at the end.
+    """
+    check_number("port", port, 0, 65535)
+    listening = _listen(host, port)
+    gate = Gate(hosts_for(host), port=listening.getsockname()[1])
+    address = f"http://{_reachable(host)}:{gate.port}/?token={gate.token}"
+    announce(f"tumble studio: {address}")
+    if host in EVERYWHERE:
+        announce(
+            "It listens on all interfaces: whoever is on your network and has this address can watch and control it,\n"
+            "and others there can read the traffic, which is not encrypted."
+        )
+    announce("Ctrl-C ends it.")
+    with asyncio.Runner(loop_factory=uvicorn.Config("").get_loop_factory()) as runner, listening:
+        stage = runner.run(_serve(choice, settings, threads, gate, listening, address if browser else ""))
+    if stage.tape is not None and not stage.taken:
+        path = Path(f"studio-{time.strftime('%Y%m%d-%H%M%S')}.npz")
+        stage.tape.save(path)
+        announce(f"the last recording was not downloaded; it is in {path}")
+
+
+async def _serve(
+    choice: Choice, settings: Any, threads: int, gate: Gate, listening: socket.socket, address: str
+) -> Stage:
+    hub = Hub(asyncio.get_running_loop())
+    hub.stage = stage = Stage(choice, hub, threads, settings)
+    config = uvicorn.Config(
+        Guard(application(hub, Presets(default_path())), gate), log_level="warning", access_log=False,
+        proxy_headers=False, server_header=False, ws_max_size=gate.largest, ws_per_message_deflate=False,
+        timeout_graceful_shutdown=1, lifespan="on",
+    )  # fmt: skip
+    stage.start()
+    if address:
+        asyncio.get_running_loop().call_later(0.5, webbrowser.open, address)
+    try:
+        with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
+            await uvicorn.Server(config).serve([listening])
+    finally:
+        await asyncio.to_thread(stage.close)
+    return stage
+
+
+def application(hub: Hub, presets: Presets) -> FastAPI:
+    """The web application: the page, NiceGUI's files and socket, and the socket for frames."""
+
+    @contextlib.asynccontextmanager
+    async def nothing(app: FastAPI) -> AsyncIterator[None]:
+        yield
+
+    app = FastAPI(lifespan=nothing, openapi_url=None)
+
+    @app.websocket("/live")
+    async def live(websocket: WebSocket, client: str) -> None:
+        await websocket.accept()
+        try:
+            await hub.serve(client, websocket, lambda: _text(websocket))
+        except UserError as error:
+            await websocket.close(1008, str(error)[:100])
+        except TimeoutError:
+            await websocket.close(1013)
+        except WebSocketDisconnect:
+            pass
+
+    @ui.page("/", title="tumble studio")
+    def page() -> None:
+        build(hub, presets)
+
+    ui.run_with(
+        app, title="tumble studio", tailwind=False, show_welcome_message=False, reconnect_timeout=RECONNECT,
+        cache_control_directives="no-cache",
+    )  # fmt: skip
+    return app
+
+
+async def _text(websocket: WebSocket) -> str:
+    message = await websocket.receive()
+    if message["type"] == "websocket.disconnect":
+        raise WebSocketDisconnect(message.get("code", 1000))
+    text = message.get("text")
+    if text is None:
+        raise UserError("not a request: it is binary")
+    return str(text)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A socket that listens there, or the sentence that says why not."""
+    try:
+        family = socket.getaddrinfo(host or "0.0.0.0", port, type=socket.SOCK_STREAM)[0][0]
+        listening = socket.create_server((host, port), family=family, backlog=128)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise UserError(f"port {port} is taken; choose another with --port, or --port 0 for any") from None
+        raise UserError(f"cannot listen on '{host}' port {port}: {error.strerror or error}") from None
+    return listening
+
+
+def _reachable(host: str) -> str:
+    """A host for the printed address: one that a browser can open."""
+    if host in EVERYWHERE:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:  # connecting a datagram socket sends nothing
+            try:
+                probe.connect(("192.0.2.1", 9))
+                return str(probe.getsockname()[0])
+            except OSError:
+                return "127.0.0.1"
+    return f"[{host}]" if ":" in host else host

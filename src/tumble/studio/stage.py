@@ -1,0 +1,281 @@
+"""Stage: a take that runs in a thread of its own, paced by the clock, watched, paused and turned back.
+
+    stage = Stage(Choice("push"), audience)
+    stage.start()
+    stage.post(lambda: stage.take.send(Explode((0.5, 0.0, 0.0)))).result()
+    stage.close()
+
+Everything happens in the stage's thread between frames: others `post` a function and get a future.
+"""
+
+import queue
+import threading
+import traceback
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Protocol
+
+from tumble.errors import UserError, check_number
+from tumble.recording import Recorder, Recording
+from tumble.session import Frame
+from tumble.studio.pace import Pace
+from tumble.studio.packet import BROKEN, PAST, PAUSED, RECORDING, Packer, Status, with_flags
+from tumble.studio.take import Choice, Take
+from tumble.studio.timeline import Moment, Timeline
+
+LONGEST = 1800.0  # s of a recording
+SLOWEST, FASTEST = 0.05, 2.0  # speeds that may be asked for
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A message for browsers, and what they need to read it."""
+
+    message: bytes
+    packer: Packer
+    terms: int
+    names: tuple[str, ...]
+
+
+class Audience(Protocol):
+    """Who watches a stage. Called in the stage's thread: hand over and return."""
+
+    def show(self, shown: Shown) -> None:
+        """A frame to draw."""
+
+    def say(self, text: str) -> None:
+        """Something worth telling people."""
+
+    def changed(self) -> None:
+        """Something that panels show is no longer what it was."""
+
+
+class Stage:
+    """Plays takes.
+
+    Attributes:
+      choice, take: what is played.
+      ready: whether all is compiled.
+      playing: whether time goes on.
+      watched: whether anybody looks; nobody looks, nothing moves.
+      past: tick of the moment that is shown, None where it is the present.
+      pace: speed and rates.
+      tape, taken: the last recording that was finished, and whether somebody has downloaded it.
+    """
+
+    def __init__(self, choice: Choice, audience: Audience, threads: int = 0, settings: Any = None) -> None:
+        self.choice, self.take = choice, Take(choice, threads, settings)
+        self.ready, self.playing, self.watched = False, True, False
+        self.past: int | None = None
+        self.tape: Recording | None = None
+        self.taken = False
+        self.pace = Pace(self.take.scene.dt)
+        self.timeline = Timeline(self.take.scene.dt)
+        self._audience, self._threads = audience, threads
+        self._recorder: Recorder | None = None
+        self._tick, self._scenes = 0, 1
+        self._packer = Packer(self.take.scene, self._scenes)
+        self._terms: dict[tuple[str, ...], int] = {}
+        self._jobs: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = queue.SimpleQueue()
+        self._wake, self._closing = threading.Event(), False
+        self._thread = threading.Thread(target=self._run, name="stage", daemon=True)
+
+    def start(self) -> None:
+        """Begin, in a thread."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """End after the present frame and wait for it; a running recording becomes the tape."""
+        self._closing = True
+        self._wake.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        self.cut()
+
+    def post(self, job: Callable[[], Any]) -> "Future[Any]":
+        """Have a function called between frames; the future has its result or its exception."""
+        future: Future[Any] = Future()
+        self._jobs.put((job, future))
+        self._wake.set()
+        return future
+
+    def watch(self, watched: bool) -> None:
+        """Say whether anybody looks; from any thread."""
+        self.watched = watched
+        self._wake.set()
+
+    def _run(self) -> None:
+        self._audience.say("getting ready (compiling once after installing)")
+        Take(self.choice, self._threads, self.take.planned.planner.settings).step()
+        self.ready = True
+        self._audience.changed()
+        while not self._closing:
+            self._wake.clear()
+            self._work()
+            if not (self.playing and self.watched):
+                self._wake.wait()
+            elif wait := self.pace.wait:
+                self._wake.wait(wait)
+            else:
+                self._step()
+
+    def _work(self) -> None:
+        while not self._jobs.empty():
+            job, future = self._jobs.get()
+            scene = self.take.scene
+            try:
+                future.set_result(job())
+            except Exception as error:
+                future.set_exception(error)
+            if self.take.scene is not scene:
+                self._entered()
+
+    def _step(self) -> None:
+        """One frame. Whatever goes wrong in it pauses the show and is told; the thread goes on."""
+        try:
+            frame = self.take.step()
+            self.pace.ticked()
+            self._tick += 1
+            self._show(frame)
+        except Exception as error:
+            self.playing = False
+            self._audience.say(f"paused: {error}" if isinstance(error, UserError) else f"paused by an error: {error!r}")
+            if not isinstance(error, UserError):
+                traceback.print_exc()
+            self._audience.changed()
+            return
+        if frame.broken:
+            self._audience.say("the simulation went unstable; it begins again")
+            self.choose(self.choice)
+        elif self._recorder is not None and len(self._recorder) * self.take.scene.dt >= LONGEST:
+            self.cut()
+            self._audience.say(f"a recording ends after {LONGEST / 60:g} minutes; download it")
+
+    def _show(self, frame: Frame) -> None:
+        take, names = self.take, self.take.planned.names
+        terms = self._terms.setdefault(names, len(self._terms) + 1)
+        status = Status(
+            tick=self._tick,
+            oldest=self.timeline.oldest or self._tick,
+            newest=self._tick,
+            time=take.time,
+            flags=RECORDING * (self._recorder is not None) | BROKEN * frame.broken,
+            rate=self.pace.rate,
+            realtime=self.pace.realtime,
+            speed=self.pace.speed,
+            control_seconds=frame.control_seconds,
+        )
+        drag = None if take.drag is None else (take.drag.body, take.drag.point, take.drag.target)
+        message = self._packer.pack(frame.state, take.planned.latest, status, take.wanted, terms, drag)
+        self.timeline.add(Moment(self._tick, take.time, frame.state, message, self._packer, terms, names))
+        self._audience.show(Shown(message, self._packer, terms, names))
+
+    # What people do; to be called in the stage's thread, by `post` --------------------------------------
+
+    def pause(self) -> None:
+        """Stop time."""
+        self.playing = False
+        self._look(self.timeline.newest, PAUSED)
+
+    def play(self) -> None:
+        """Let time go on, from the moment that is shown."""
+        if self.past is not None:
+            self.resume(self.past)
+        self._go()
+
+    def advance(self) -> None:
+        """Stop time and make one frame; in the past, show the next one."""
+        if self.past is not None:
+            self.scrub(min(self.past + 1, self.timeline.newest))
+            return
+        self.playing = False
+        self._step()
+        self._look(self.timeline.newest, PAUSED)
+
+    def slow(self, speed: float) -> None:
+        """Play at a share of real time."""
+        check_number("speed", speed, SLOWEST, FASTEST)
+        self.pace.speed = speed
+        self.pace.restart(self.take.scene.dt)
+        self._audience.changed()
+
+    def scrub(self, tick: int) -> None:
+        """Stop time and show a moment of the past."""
+        self.timeline.at(tick)
+        self.playing, self.past = False, tick
+        self._look(tick, PAST | PAUSED)
+
+    def resume(self, tick: int) -> None:
+        """Go on from a moment of the past, with the present goal and settings; what came after is forgotten."""
+        moment = self.timeline.at(tick)
+        if tick != self.timeline.newest:
+            self.cut()
+            scene = self.take.scene
+            self.take.enter(moment.packer.scene, moment.state, moment.time)
+            self.timeline.cut(tick)
+            self._tick = tick
+            if self.take.scene is not scene:
+                self._packer = moment.packer
+        self._go()
+
+    def reset(self) -> None:
+        """Begin the scenario again, with the same seed."""
+        self.choose(self.choice)
+
+    def choose(self, choice: Choice) -> None:
+        """Play something else. Settings and weights stay where the controller stays."""
+        same = choice.controller == self.choice.controller
+        planned = self.take.planned
+        take = Take(choice, self._threads, planned.planner.settings if same else None)
+        if same:
+            take.planned.weights = dict(planned.weights)
+        self.cut()
+        self.take, self.choice = take, choice
+        self._entered()
+        self.timeline.clear()
+        self._go()
+
+    def again(self) -> None:
+        """Begin the scenario again, with the next seed."""
+        self.choose(replace(self.choice, seed=self.choice.seed + 1))
+
+    def record(self) -> None:
+        """Begin a recording."""
+        self.cut()
+        take = self.take
+        about = (take.choice.scenario, take.choice.controller, take.choice.seed)
+        self._recorder = Recorder(take.session, *about, asdict(take.planned.planner.settings))
+        self._audience.changed()
+
+    def cut(self) -> None:
+        """End the recording, if one is running; it becomes the tape."""
+        if self._recorder is None:
+            return
+        self._recorder.stop()
+        self.tape, self._recorder, self.taken = self._recorder.recording, None, False
+        self._audience.changed()
+
+    @property
+    def recording(self) -> bool:
+        """Whether a recording is running."""
+        return self._recorder is not None
+
+    def _entered(self) -> None:
+        """The take has another scene: recordings end, browsers must learn it."""
+        self.cut()
+        self._scenes = self._scenes % 65535 + 1
+        self._packer = Packer(self.take.scene, self._scenes)
+
+    def _go(self) -> None:
+        self.playing, self.past = True, None
+        self.pace.restart(self.take.scene.dt)
+        self._audience.changed()
+
+    def _look(self, tick: int, flags: int) -> None:
+        """Show a moment that was shown before."""
+        if len(self.timeline):
+            moment = self.timeline.at(tick)
+            message = with_flags(moment.message, flags, self.timeline.newest)
+            self._audience.show(Shown(message, moment.packer, moment.terms, moment.names))
+        self._audience.changed()

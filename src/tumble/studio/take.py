@@ -1,0 +1,151 @@
+"""Take: one go at a scenario, live. Its scene can be rebuilt and its time turned back while it runs.
+
+take = Take(Choice("push"), threads=0)
+take.send(Explode((0.5, 0.0, 0.0)))
+take.steer(1.0, 0.0)
+frame = take.step()
+"""
+
+import math
+from collections import deque
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from tumble.characters import character
+from tumble.commands import Command, Drag, Release, SetGoal, Throw, Vector
+from tumble.errors import UserError, check_number, choose
+from tumble.goals import GOALS
+from tumble.planners import Planned, planner_kind
+from tumble.props import Ball
+from tumble.scenarios import SCENARIOS
+from tumble.scenarios.going import PACE
+from tumble.scene import Scene
+from tumble.session import Frame, Session
+
+THROWN = "thrown"  # name of the ball that people throw
+DENSITY = 500.0  # kg/m^3 of it: 5 kg have a radius of 13 cm
+WAITING = 256  # commands that may wait for the next frame
+STEERED = ("steer", "turbo")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is played."""
+
+    scenario: str = "stand"
+    character: str = "humanoid"
+    controller: str = "cpbp"
+    seed: int = 0
+
+
+class Take:
+    """A session of a scenario with its events, and what people do to it.
+
+    Attributes:
+      choice: what is played.
+      scene, planned, session: as they are now; `enter` replaces them.
+      wanted: the goal that was asked for last.
+      drag: what is held, None where nothing is.
+    """
+
+    def __init__(self, choice: Choice, threads: int = 0, settings: Any = None) -> None:
+        scenario = choose("scenario", choice.scenario, SCENARIOS)()
+        kind = planner_kind(choice.controller)
+        check_number("seed", choice.seed, 0, 2**63 - 1)
+        self.choice, self._threads = choice, threads
+        self.scene = scenario.scene(character(choice.character))
+        trial = scenario.trial(self.scene, np.random.default_rng(choice.seed))
+        self.wanted, self._rest = scenario.wants(), scenario.wants()
+        self.planned = Planned(self._planner(self.scene, settings or kind.settings()), self.wanted.build(self.scene))
+        self._events = sorted(trial.events, key=lambda event: event[0])
+        self.drag: Drag | None = None
+        self._steered, self._waiting = False, 0
+        self.enter(self.scene, trial.state, 0.0)
+
+    def _planner(self, scene: Scene, settings: Any) -> Any:
+        return planner_kind(self.choice.controller).planner(scene, settings, self.choice.seed, self._threads)
+
+    def enter(self, scene: Scene, state: np.ndarray, time: float) -> None:
+        """Go on from a state of a scene, as of a time. The planner starts anew; what is held stays held."""
+        if scene is not self.scene:
+            planned = Planned(self._planner(scene, self.planned.planner.settings), self.wanted.build(scene))
+            planned.weights = self.planned.weights
+            self.scene, self.planned = scene, planned
+        self.session = Session(scene, self.planned, state)
+        self._began, self._waiting = time, 0
+        self._due = deque(event for event in self._events if event[0] > time - 1e-9)
+        self._pulled: Drag | None = None  # the drag that the session knows of
+
+    @property
+    def time(self) -> float:
+        """Simulated seconds since the beginning."""
+        return self._began + self.session.time
+
+    def send(self, *commands: Command) -> None:
+        """Have commands applied in the next frame. Of several drags in a frame the last one counts."""
+        if self._waiting + len(commands) > WAITING:
+            raise UserError(f"{WAITING} commands wait for the next frame already")
+        for command in commands:
+            if isinstance(command, Drag):
+                command.check(self.scene)
+                self.drag = command
+                continue
+            if isinstance(command, Release):
+                self.drag = self._pulled = None
+            self.session.send(command)
+            self._waiting += 1
+            if isinstance(command, SetGoal):
+                self.wanted = command
+                self._steered = False
+
+    def want(self, goal: str) -> None:
+        """Want a goal by its name; what it needs is ahead of the character, or the first ball there is."""
+        world, head = self.session.world, self.scene.character.head
+        x, y, _ = world.view("com")[0]
+        ahead = world.view(f"{head}.forward")[0, :2]
+        ahead = ahead / max(float(np.hypot(*ahead)), 1e-9)
+        balls = [prop.name for prop in self.scene.props if isinstance(prop, Ball)]
+        offered: dict[str, Any] = {
+            "target": (float(x + 0.45 * ahead[0]), float(y + 0.45 * ahead[1]), 1.3),
+            "velocity": (float(PACE * ahead[0]), float(PACE * ahead[1])),
+            "ball": balls[0] if balls else "ball",
+        }
+        takes = signature(choose("goal", goal, GOALS)).parameters
+        self.send(SetGoal(goal, **{name: value for name, value in offered.items() if name in takes}))
+
+    def steer(self, x: float, y: float, turbo: bool = False) -> None:
+        """Go with a share 0 to 1 of the usual pace into a direction; 0, 0 wants again what was wanted before."""
+        length = math.hypot(x, y)
+        check_number("length of a steering direction", length, 0, 2)
+        if length > 0.05:
+            rest = self._rest if self._steered else self.wanted
+            pace = PACE / max(1.0, length)
+            self.send(SetGoal("turbo" if turbo else "steer", velocity=(pace * x, pace * y)))
+            self._rest = SetGoal("balance") if rest.goal in STEERED else rest
+            self._steered = True
+        elif self._steered:
+            self.send(self._rest)
+
+    def hurl(self, position: Vector, velocity: Vector, mass: float) -> None:
+        """Throw a ball. The first one, and one of another mass, rebuild the scene around it."""
+        check_number("mass of a ball", mass, 0.1, 500)
+        ball = Ball(THROWN, radius=(3 * mass / (4 * math.pi * DENSITY)) ** (1 / 3), mass=mass)
+        throw = Throw(position, velocity, THROWN)
+        if ball not in self.scene.props:
+            others = [prop for prop in self.scene.props if prop.name != THROWN]
+            scene = Scene(self.scene.character, [*others, ball], self.scene.physics, type(self.scene.motors))
+            throw.check(scene)
+            self.enter(scene, scene.carried(self.session.world.state[0], self.scene), self.time)
+        self.send(throw)
+
+    def step(self) -> Frame:
+        """One frame, with the events that are due."""
+        while self._due and self._due[0][0] <= self.time + 1e-9:
+            self.send(self._due.popleft()[1])
+        if self.drag is not self._pulled and self.drag is not None:
+            self.session.send(self.drag)
+        self._pulled, self._waiting = self.drag, 0
+        return self.session.step()

@@ -1,0 +1,147 @@
+/**
+ * What is written over the view: how the simulation goes, who controls it, and messages.
+ *
+ *   const hud = new Hud(box, () => stage.drawn);
+ *
+ * It looks at the link ten times a second and touches the page only where a text changed. All texts from outside go
+ * through textContent. Tests find its parts by data-testid: hud, hud-time, hud-rate, hud-realtime, hud-plan, hud-age,
+ * hud-recording, hud-control, toast.
+ */
+
+import { link } from "./link.js";
+
+const ENOUGH = 0.97; // of the speed asked for counts as reached
+const TOAST = 5000; // ms
+const PART = `
+  <div class="ts-line"><span class="ts-state" data-testid="hud-realtime"></span>
+    <span class="ts-recording" data-testid="hud-recording" hidden>recording</span></div>
+  <div class="ts-line ts-time" data-testid="hud-time"></div>
+  <div class="ts-line"><span class="ts-key">simulated</span><span data-testid="hud-rate"></span></div>
+  <div class="ts-line"><span class="ts-key">planning</span><span data-testid="hud-plan"></span></div>
+  <div class="ts-line"><span class="ts-key">plan age</span><span data-testid="hud-age"></span></div>
+  <div class="ts-line"><span class="ts-key">effort</span><span class="ts-effort"><i></i></span></div>`;
+
+export class Hud {
+  #drawn;
+  #card = make("div", "ts-hud", "hud");
+  #banner = make("div", "ts-banner", "hud-control");
+  #toasts = make("div", "ts-toasts", "toast");
+  #parts = {};
+  #asked = false;
+  #count = 0; // pictures at the last count
+  #counted = 0; // when that was
+  #fps = 0;
+  #unbind = [];
+
+  constructor(box, drawn) {
+    this.#drawn = drawn;
+    this.#card.innerHTML = PART;
+    for (const part of this.#card.querySelectorAll("[data-testid]")) this.#parts[part.dataset.testid.slice(4)] = part;
+    this.#parts.effort = this.#card.querySelector(".ts-effort i");
+    this.#toasts.setAttribute("role", "status");
+    box.append(this.#card, this.#banner, this.#toasts);
+    const timer = setInterval(() => this.#update(), 100);
+    this.#unbind.push(() => clearInterval(timer));
+    this.#unbind.push(link.on("error", ({ text }) => this.toast(text, "error")));
+    this.#unbind.push(link.on("note", ({ text }) => this.toast(text, "note")));
+    for (const event of ["open", "close", "controls"]) this.#unbind.push(link.on(event, () => this.#control()));
+    this.#update();
+    this.#control();
+  }
+
+  /** Shows a text for a few seconds; the same text again starts its time anew. */
+  toast(text, kind) {
+    for (const old of this.#toasts.children) if (old.textContent === text) old.remove();
+    const toast = make("div", `ts-toast ts-${kind}`);
+    toast.textContent = text;
+    this.#toasts.append(toast);
+    if (this.#toasts.children.length > 3) this.#toasts.firstChild.remove();
+    setTimeout(() => toast.remove(), TOAST);
+  }
+
+  dispose() {
+    for (const unbind of this.#unbind) unbind();
+    for (const part of [this.#card, this.#banner, this.#toasts]) part.remove();
+  }
+
+  #update() {
+    const now = performance.now();
+    if (now - this.#counted >= 1000) {
+      this.#fps = Math.round((1000 * (this.#drawn() - this.#count)) / (now - this.#counted));
+      [this.#count, this.#counted] = [this.#drawn(), now];
+    }
+    const frame = link.frame;
+    const [text, mood] = state(frame);
+    write(this.#parts.realtime, text);
+    if (this.#card.dataset.mood !== mood) this.#card.dataset.mood = mood;
+    if (!frame) return;
+    const age = now - frame.arrived + frame.planning;
+    write(this.#parts.time, `${frame.time.toFixed(2)} s`);
+    write(this.#parts.rate, `${frame.rate.toFixed(0)}/s · drawn ${this.#fps}/s`);
+    write(this.#parts.plan, `${frame.planning.toFixed(0)} ms`);
+    write(this.#parts.age, frame.paused || frame.past ? "paused" : age < 9999 ? `${age.toFixed(0)} ms` : "old");
+    const width = `${Math.round(100 * Math.min(1, Math.max(0, frame.effort)))}%`;
+    if (this.#parts.effort.style.width !== width) this.#parts.effort.style.width = width;
+    if (this.#parts.recording.hidden === frame.recording) this.#parts.recording.hidden = !frame.recording;
+  }
+
+  #control() {
+    this.#banner.replaceChildren();
+    if (link.controls) this.#asked = false;
+    if (!link.open || (link.controls && !link.waiting.length)) return;
+    const text = make("span");
+    this.#banner.append(text);
+    if (link.controls) {
+      text.textContent = `${link.waiting[0]} asks for control:`;
+      this.#button("give", "give", () => link.send({ type: "give", accept: true }));
+      this.#button("keep", "keep", () => link.send({ type: "give", accept: false }));
+      return;
+    }
+    if (!link.waiting.length) this.#asked = false; // nobody waits any more: it was refused
+    text.textContent = link.holder ? `watching; ${link.holder} has control` : "watching";
+    const button = this.#button("ask for control", "ask", () => {
+      link.send({ type: "ask" });
+      this.#asked = true;
+      wait();
+    });
+    const wait = () => Object.assign(button, { textContent: "asked, waiting ...", disabled: true });
+    if (this.#asked) wait();
+  }
+
+  #button(text, name, act) {
+    const button = make("button", "ts-button", `hud-${name}`);
+    button.type = "button";
+    button.textContent = text;
+    button.addEventListener("click", act);
+    this.#banner.append(button);
+    return button;
+  }
+}
+
+/** How the simulation goes, in words, and the mood that colours them. */
+function state(frame) {
+  if (!link.open) return [frame ? "connection lost, trying again ..." : "connecting ...", "bad"];
+  if (!frame) return ["waiting for the first frame ...", "calm"];
+  if (frame.past) return [`past: ${((frame.tick - frame.newest) * link.dt).toFixed(1)} s`, "past"];
+  if (frame.paused) return ["paused", "calm"];
+  if (frame.broken) return ["unstable", "bad"];
+  const { factor, speed } = frame;
+  if (factor <= 0) return ["starting ...", "calm"];
+  if (factor < ENOUGH * speed) {
+    if (speed === 1) return [`slower than real time: ${factor.toFixed(2)}x`, "slow"];
+    return [`slower than asked: ${factor.toFixed(2)}x of ${speed.toFixed(2)}x`, "slow"];
+  }
+  if (speed < 1) return [`slow motion ${+speed.toFixed(2)}x`, "calm"];
+  return speed > 1 ? [`fast ${+speed.toFixed(2)}x`, "calm"] : ["real time", "good"];
+}
+
+function make(tag, className = "", testid = "") {
+  const element = document.createElement(tag);
+  element.className = className;
+  if (testid) element.dataset.testid = testid;
+  return element;
+}
+
+function write(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}

@@ -1,0 +1,147 @@
+/**
+ * The socket to the studio: one per page, shared by every component.
+ *
+ *   import { link } from "tumble-studio/link.js";
+ *   link.connect(client);                                  // and link.leave() when done
+ *   const off = link.on("frame", (frame) => ...);          // off() ends it
+ *   link.send({ type: "release" });                        // dropped while the socket is closed
+ *
+ * Events: frame, scene, terms, controls, error, note (each with what came), open, close. A lost connection is tried
+ * again after 0.3 s, then ever more slowly up to every 3 s; scenes and terms are kept meanwhile.
+ *
+ * For tests and the browser's console there is `window.tumble`:
+ *   tumble.link.frame    the last frame (tick, time, bodies, past, paused, ...: see frame.js), null before the first
+ *   tumble.link.frames   how many frames came
+ *   tumble.link.scene    description of the scene of the last frame
+ *   tumble.link.controls whether this page holds control
+ *   tumble.view          the view that is mounted: its `camera`, and `project(body name)`, which gives the
+ *                        [clientX, clientY] of that body's origin, or null if there is no such body
+ */
+
+import { Frame } from "./frame.js";
+
+const FIRST_DELAY = 300; // ms
+const LAST_DELAY = 3000;
+
+class Link {
+  frame = null;
+  frames = 0;
+  scenes = new Map(); // descriptions by id
+  names = new Map(); // lists of term names by id
+  open = false;
+  client = "";
+  dt = 1 / 30; // s, one tick
+  controls = false;
+  holder = "";
+  waiting = [];
+  #decoder = new Frame();
+  #listeners = new Map();
+  #socket = null;
+  #users = 0;
+  #delay = FIRST_DELAY;
+  #timer = 0;
+  #complained = false;
+
+  /** Description of the scene of the last frame, or null. */
+  get scene() {
+    return (this.frame && this.scenes.get(this.frame.scene)) || null;
+  }
+
+  /** Names of the terms of the last frame. */
+  get terms() {
+    return (this.frame && this.names.get(this.frame.termsId)) || [];
+  }
+
+  on(event, listener) {
+    if (!this.#listeners.has(event)) this.#listeners.set(event, new Set());
+    this.#listeners.get(event).add(listener);
+    return () => this.#listeners.get(event).delete(listener);
+  }
+
+  /** Opens the socket for a client's id. Every connect() wants a leave(); the last one closes. */
+  connect(client) {
+    this.#users += 1;
+    if (this.#socket && client === this.client) return;
+    this.client = client;
+    this.#hangUp();
+    this.#dial();
+  }
+
+  leave() {
+    this.#users -= 1;
+    if (this.#users === 0) this.#hangUp();
+  }
+
+  send(message) {
+    if (this.open) this.#socket.send(JSON.stringify(message));
+  }
+
+  #emit(event, value) {
+    for (const listener of this.#listeners.get(event) ?? []) listener(value);
+  }
+
+  #dial() {
+    const scheme = location.protocol === "https:" ? "wss" : "ws";
+    const socket = new WebSocket(`${scheme}://${location.host}/live?client=${encodeURIComponent(this.client)}`);
+    socket.binaryType = "arraybuffer";
+    socket.onopen = () => {
+      this.open = true;
+      this.#emit("open");
+    };
+    socket.onmessage = ({ data }) => (typeof data === "string" ? this.#hear(JSON.parse(data)) : this.#see(data));
+    socket.onclose = () => {
+      this.#closed();
+      this.#timer = setTimeout(() => this.#dial(), this.#delay);
+      this.#delay = Math.min(LAST_DELAY, this.#delay * 1.6);
+    };
+    this.#socket = socket;
+  }
+
+  #hangUp() {
+    clearTimeout(this.#timer);
+    if (!this.#socket) return;
+    this.#socket.onopen = this.#socket.onmessage = this.#socket.onclose = null;
+    this.#socket.close();
+    this.#socket = null;
+    this.#closed();
+  }
+
+  #closed() {
+    if (!this.open) return;
+    this.open = false;
+    this.controls = false;
+    this.waiting = [];
+    this.#emit("close");
+  }
+
+  #see(data) {
+    if (!this.#decoder.read(data)) {
+      if (!this.#complained) this.#emit("error", { text: "the studio speaks another version; reload the page" });
+      this.#complained = true;
+      return;
+    }
+    this.frame = this.#decoder;
+    this.frames += 1;
+    this.#emit("frame", this.frame);
+  }
+
+  #hear(message) {
+    if (message.type === "hello") {
+      this.#delay = FIRST_DELAY; // only now: a server that accepts and hangs up is not hammered
+      this.dt = message.dt;
+    }
+    if (message.type === "hello" || message.type === "controls") {
+      this.controls = message.controls;
+      this.holder = message.holder ?? "";
+      this.waiting = message.waiting ?? [];
+      this.#emit("controls", this.controls);
+      return;
+    }
+    if (message.type === "scene") this.scenes.set(message.id, message);
+    if (message.type === "terms") this.names.set(message.id, message.names);
+    this.#emit(message.type, message);
+  }
+}
+
+export const link = new Link();
+window.tumble = { link, view: null };

@@ -1,0 +1,16 @@
+/** The colours of everything that the page itself adds to a scene; the bodies bring their own. */
+export const PALETTE = {
+  background: "#e9edf2",
+  ground: "#eef1f5",
+  grid: "#d3dae3",
+  fineGrid: "#e2e7ee",
+  futures: "#3d6fb4",
+  best: "#f08a24",
+  smooth: "#12957f",
+  contact: "#f2b134",
+  target: "#e0406f",
+  wanted: "#5a5fd8",
+  drag: "#2f6fde",
+  push: "#e8590c",
+  ink: "#2b3440",
+};

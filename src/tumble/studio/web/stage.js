@@ -1,0 +1,147 @@
+/**
+ * What stands around the figure: the renderer, the light, the ground and the mist.
+ *
+ *   const stage = new Stage(canvas);
+ *   stage.world.add(figure.object);
+ *   stage.resize(width, height);
+ *   stage.draw(camera, root);   // light, ground and shadow follow the root
+ *
+ * The ground is not lit: its colour is exact, and its shadow is a second, small plane. Without a graphics card the
+ * processor draws, which may be the one that plans: then edges stay rough, `due` keeps pictures apart, and the ground is
+ * blurred by distance (its sharp filter alone made a picture take half a second). If pictures still come too slowly,
+ * there or elsewhere, fewer pixels are drawn.
+ */
+
+import { THREE } from "nicegui-scene";
+import { PALETTE } from "./palette.js";
+
+const REACH = 3.2; // m around the root that casts a shadow
+const SLOW = 30; // ms between pictures: above, fewer pixels are drawn
+const SOFT = { apart: 38, slow: 90 }; // ms; the same without a graphics card, and how far apart pictures are kept there
+const TILE = 2; // m of ground that one copy of the grid's picture covers
+
+export class Stage {
+  world = new THREE.Scene();
+  drawn = 0; // pictures so far
+  soft = isSoft(); // without a graphics card
+  #renderer;
+  #sun = new THREE.DirectionalLight("#fff3e0", 2.0);
+  #ground = makeGround(this.soft ? 1 : 8);
+  #shade;
+  #ratios; // pixels a CSS pixel: the present one, then what is left to go down to
+  #width = 1;
+  #height = 1;
+  #last = 0;
+  #pace = 16;
+  #since = 0;
+
+  constructor(canvas) {
+    const finest = Math.min(this.soft ? 1 : 2, window.devicePixelRatio || 1);
+    this.#ratios = [finest, 1, 0.75].filter((ratio, i) => i === 0 || ratio < finest);
+    this.#renderer = new THREE.WebGLRenderer({ canvas, antialias: !this.soft, powerPreference: "high-performance" });
+    this.#renderer.setPixelRatio(this.#ratios[0]);
+    this.#renderer.toneMapping = THREE.NoToneMapping; // the lights add up to about 1: colours stay what they are
+    this.#renderer.shadowMap.enabled = true;
+    this.#renderer.shadowMap.type = THREE.PCFSoftShadowMap;
+    this.world.background = new THREE.Color(PALETTE.background);
+    this.world.fog = new THREE.Fog(PALETTE.background, 7, 26);
+
+    const sky = new THREE.HemisphereLight("#f4f8ff", "#b9b4ae", 2.0);
+    sky.position.set(0, 0, 1); // three's default is y up
+    this.#sun.castShadow = true;
+    this.#sun.shadow.mapSize.set(1024, 1024);
+    this.#sun.shadow.normalBias = 0.015;
+    this.#sun.shadow.radius = 3;
+    Object.assign(this.#sun.shadow.camera, { left: -REACH, right: REACH, top: REACH, bottom: -REACH, near: 1, far: 16 });
+    this.#shade = new THREE.Mesh(
+      new THREE.CircleGeometry(1.5 * REACH, 40),
+      new THREE.ShadowMaterial({ color: "#1c2a40", opacity: 0.26, depthWrite: false }),
+    );
+    this.#shade.receiveShadow = true;
+    this.#shade.renderOrder = 1;
+    this.world.add(sky, this.#sun, this.#sun.target, this.#ground, this.#shade);
+  }
+
+  resize(width, height) {
+    [this.#width, this.#height] = [Math.max(1, width), Math.max(1, height)];
+    this.#renderer.setSize(this.#width, this.#height, false);
+  }
+
+  /** Whether it is time for another picture. */
+  due(now) {
+    return !this.soft || now - this.#last >= SOFT.apart;
+  }
+
+  draw(camera, root) {
+    this.#sun.target.position.set(root.x, root.y, 0.8);
+    this.#sun.position.set(root.x + 2.2, root.y - 2.8, 8);
+    this.#shade.position.set(root.x, root.y, 0.002);
+    // Whole tiles, so that the grid stands still while its plane follows.
+    this.#ground.position.x = TILE * Math.round(camera.position.x / TILE);
+    this.#ground.position.y = TILE * Math.round(camera.position.y / TILE);
+    this.#renderer.render(this.world, camera);
+    this.drawn += 1;
+    this.#save();
+  }
+
+  /** Gives the context back: browsers allow only a few a page. Call it before other parts are disposed of. */
+  dispose() {
+    this.#renderer.forceContextLoss();
+    this.#renderer.dispose();
+    this.#ground.material.map.dispose();
+    for (const mesh of [this.#ground, this.#shade]) {
+      mesh.geometry.dispose();
+      mesh.material.dispose();
+    }
+    this.#sun.dispose();
+  }
+
+  /** Fewer pixels, for good, if 40 pictures in a row came too slowly. */
+  #save() {
+    const now = performance.now();
+    const passed = now - this.#last;
+    this.#last = now;
+    if (passed > 500 || this.#ratios.length === 1) return; // nothing was to be drawn meanwhile
+    this.#pace += 0.1 * (passed - this.#pace);
+    this.#since = this.#pace > (this.soft ? SOFT.slow : SLOW) ? this.#since + 1 : 0;
+    if (this.#since < 40) return;
+    this.#since = 0;
+    this.#ratios.shift();
+    this.#renderer.setPixelRatio(this.#ratios[0]);
+    this.resize(this.#width, this.#height);
+  }
+}
+
+/** Whether the processor draws, judged by the name of the renderer. */
+function isSoft() {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  if (!gl) return true;
+  const info = gl.getExtension("WEBGL_debug_renderer_info");
+  const name = gl.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : gl.RENDERER);
+  gl.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
+}
+
+function makeGround(anisotropy) {
+  const size = 512;
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = size;
+  const context = canvas.getContext("2d");
+  context.fillStyle = PALETTE.ground;
+  context.fillRect(0, 0, size, size);
+  for (let i = 0; i < 8; i++) {
+    const whole = i % 4 === 0; // a metre; the others are quarters
+    context.fillStyle = whole ? PALETTE.grid : PALETTE.fineGrid;
+    const [at, wide] = [(i * size) / 8, whole ? 4 : 2];
+    for (const start of [at - wide / 2, at - wide / 2 + size]) {
+      context.fillRect(start, 0, wide, size);
+      context.fillRect(0, start, size, wide);
+    }
+  }
+  const map = new THREE.CanvasTexture(canvas);
+  map.wrapS = map.wrapT = THREE.RepeatWrapping;
+  map.repeat.set(80 / TILE, 80 / TILE);
+  map.anisotropy = anisotropy;
+  map.colorSpace = THREE.SRGBColorSpace;
+  return new THREE.Mesh(new THREE.PlaneGeometry(80, 80), new THREE.MeshBasicMaterial({ map, toneMapped: false }));
+}

@@ -1,0 +1,223 @@
+/**
+ * What a pointer does to the scene: mouse, pen or fingers.
+ *
+ *   const touch = new Touch(box, canvas, { aim, marks, figure, eye, settings: () => props, wake });
+ *   touch.update();    // before every picture: sends what the pointer wants now
+ *
+ * A pointer that takes hold of something is kept from the camera's controls (we listen before they do); every other one
+ * orbits, pans and zooms. Push, throw and blast act on a click, so that one can orbit with these tools too. A second
+ * finger always means the camera: what the first one held is let go. Whoever only watches moves only the camera.
+ */
+
+import { launch } from "./aim.js";
+import { link } from "./link.js";
+import { paced } from "./pace.js";
+import { PALETTE } from "./palette.js";
+
+const CLICK = 7; // px a click may move
+const LONG = 500; // ms a click may last
+const FINGER = 18; // px around a fingertip
+const PUSH = 0.1; // s
+const round = (vector) => vector.toArray().map((value) => Math.round(1e4 * value) / 1e4);
+
+export class Touch {
+  #parts;
+  #box;
+  #canvas;
+  #pointers = new Map(); // what is down: where and when it came down
+  #held = null; // the pointer that has hold of something
+  #passing = false; // while the first finger is handed to the camera
+  #moved = false;
+  #unbind = [];
+  #target = paced((at) => this.#sendTarget(at), 100);
+
+  constructor(box, canvas, parts) {
+    [this.#box, this.#canvas, this.#parts] = [box, canvas, parts];
+    const listen = (on, name, handler, options) => {
+      on.addEventListener(name, handler, options);
+      this.#unbind.push(() => on.removeEventListener(name, handler, options));
+    };
+    listen(box, "pointerdown", (event) => this.#down(event), true);
+    listen(box, "pointermove", (event) => this.#move(event), true);
+    listen(box, "pointerup", (event) => this.#up(event), true);
+    listen(box, "pointercancel", (event) => this.#up(event, true), true);
+    listen(box, "contextmenu", (event) => event.preventDefault());
+    listen(window, "blur", () => this.letGo());
+    listen(document, "visibilitychange", () => document.hidden && this.letGo());
+    this.#unbind.push(link.on("controls", (controls) => controls || this.letGo()));
+    this.#unbind.push(link.on("close", () => this.letGo()));
+    this.#unbind.push(link.on("error", () => this.letGo())); // what cannot be dragged is not asked for again
+  }
+
+  /** Both ends of our own drag, in the world: what is held and where it is pulled to; null if there is none. */
+  get spring() {
+    const { figure } = this.#parts;
+    const group = this.#held?.target && figure.groups[figure.index(this.#held.hit.name)];
+    return group ? [group.localToWorld(this.#held.point.clone()), this.#held.target] : null;
+  }
+
+  /** Sends the newest wish of the pointer that holds something. */
+  update() {
+    if (!this.#held || !this.#moved) return;
+    this.#moved = false;
+    const { kind, x, y } = this.#held;
+    if (kind === "target") this.#target([x, y]);
+    if (kind === "drag") this.#pull(x, y);
+  }
+
+  letGo() {
+    const held = this.#held;
+    if (!held) return;
+    this.#held = null;
+    this.#parts.eye.held = false;
+    this.#box.style.cursor = "";
+    if (held.kind === "drag" && link.controls) link.send({ type: "release" });
+    this.#parts.wake();
+  }
+
+  dispose() {
+    this.letGo();
+    this.#target.cancel();
+    for (const unbind of this.#unbind) unbind();
+  }
+
+  #down(event) {
+    if (event.target !== this.#canvas || this.#passing) return;
+    this.#pointers.set(event.pointerId, { x: event.clientX, y: event.clientY, time: event.timeStamp });
+    if (this.#pointers.size > 1) {
+      this.#pointers.forEach((pointer) => (pointer.time = -Infinity)); // none of them is a click any more
+      if (this.#held) this.#pass();
+      return;
+    }
+    if (!link.controls || link.frame?.past) return;
+    const { tool } = this.#parts.settings();
+    const slack = event.pointerType === "touch" ? FINGER : 0;
+    const [x, y] = [event.clientX, event.clientY];
+    if (event.button === 0 && tool === "target") this.#take(event, { kind: "target" });
+    if (event.button === 0 && tool === "hand") {
+      const hit = this.#parts.aim.body(x, y, slack);
+      if (hit) this.#take(event, { kind: "drag", hit, point: hit.group.worldToLocal(hit.point.clone()) });
+    }
+    if (event.button === 2 && (tool === "hand" || tool === "push")) {
+      const hit = this.#parts.aim.body(x, y);
+      if (!hit?.bone) return;
+      this.#push(hit);
+      this.#take(event, { kind: "push" });
+    }
+  }
+
+  #take(event, held) {
+    event.stopPropagation();
+    event.preventDefault(); // no text is selected, no touch is turned into a mouse; but then focus must be moved by hand
+    document.activeElement?.blur?.();
+    this.#box.setPointerCapture(event.pointerId);
+    this.#held = { ...held, id: event.pointerId, x: event.clientX, y: event.clientY, type: event.pointerType };
+    this.#moved = true;
+    if (held.kind === "drag") {
+      this.#box.style.cursor = "grabbing";
+      this.#parts.eye.held = true;
+    }
+    this.#parts.wake();
+  }
+
+  #move(event) {
+    if (event.pointerId !== this.#held?.id) {
+      if (event.pointerType === "mouse" && !event.buttons) this.#hover(event);
+      return;
+    }
+    event.stopPropagation();
+    [this.#held.x, this.#held.y] = [event.clientX, event.clientY];
+    this.#moved = true;
+    this.#parts.wake();
+  }
+
+  #up(event, cancelled = false) {
+    const start = this.#pointers.get(event.pointerId);
+    this.#pointers.delete(event.pointerId);
+    if (event.pointerId === this.#held?.id) {
+      event.stopPropagation();
+      this.update();
+      this.letGo();
+      return;
+    }
+    if (!start || cancelled || event.button !== 0 || !link.controls || link.frame?.past) return;
+    const far = Math.hypot(event.clientX - start.x, event.clientY - start.y);
+    if (far <= CLICK && event.timeStamp - start.time <= LONG) this.#click(event);
+  }
+
+  /** Gives the first finger to the camera's controls as if it had come down only now. */
+  #pass() {
+    const { id, x, y, type } = this.#held;
+    this.letGo();
+    const again = { pointerId: id, pointerType: type, clientX: x, clientY: y, button: 0, buttons: 1, bubbles: true };
+    this.#passing = true;
+    this.#canvas.dispatchEvent(new PointerEvent("pointerdown", again));
+    this.#passing = false;
+  }
+
+  #click(event) {
+    const { aim, figure, settings } = this.#parts;
+    const { tool, mass, speed, blast } = settings();
+    const [x, y] = [event.clientX, event.clientY];
+    if (!figure.scene) return;
+    if (tool === "push") {
+      const hit = aim.body(x, y, event.pointerType === "touch" ? FINGER : 0);
+      if (hit) this.#push(hit);
+    }
+    if (tool === "throw") {
+      const point = aim.anywhere(x, y);
+      const start = point && aim.hand(point);
+      if (start) this.#throw(start, point, mass, speed);
+    }
+    if (tool === "blast") {
+      const at = aim.anywhere(x, y);
+      if (!at) return;
+      at.z = Math.max(0.05, at.z);
+      link.send({ type: "explode", at: round(at), speed: blast });
+      this.#flash(at, PALETTE.push, 1.1);
+    }
+  }
+
+  #push(hit) {
+    const force = this.#parts.aim.direction(hit.point);
+    force.z *= 0.5; // mostly to the side: seen from above one does not want to hammer it into the ground
+    force.setLength(this.#parts.settings().force);
+    link.send({ type: "push", body: hit.name, force: round(force), seconds: PUSH });
+    this.#flash(hit.point, PALETTE.push, 0.2);
+  }
+
+  #throw(start, point, mass, speed) {
+    const velocity = launch(start, point, speed, link.dt);
+    link.send({ type: "hurl", position: round(start), velocity: round(velocity), mass });
+    this.#flash(point, PALETTE.best, 0.14);
+  }
+
+  #flash(point, color, radius) {
+    this.#parts.marks.flash(point, color, radius);
+    this.#parts.wake();
+  }
+
+  #pull(x, y) {
+    const { hit, point } = this.#held;
+    const target = this.#parts.aim.facing(x, y, hit.point);
+    if (!target) return;
+    target.z = Math.max(0.02, target.z);
+    this.#held.target = target;
+    link.send({ type: "drag", body: hit.name, target: round(target), point: round(point) });
+  }
+
+  #sendTarget([x, y]) {
+    const { aim, figure, settings } = this.#parts;
+    const target = aim.facing(x, y, figure.root);
+    if (!target || !link.controls) return;
+    target.z = Math.min(2.5, Math.max(0.05, target.z));
+    link.send({ type: "setgoal", goal: "reach", target: round(target), hand: settings().hand });
+  }
+
+  #hover(event) {
+    const { tool } = this.#parts.settings();
+    const able = link.controls && !link.frame?.past && event.target === this.#canvas;
+    if (able && tool === "hand") this.#box.style.cursor = this.#parts.aim.body(event.clientX, event.clientY) ? "grab" : "";
+    else this.#box.style.cursor = able ? "crosshair" : "";
+  }
+}
