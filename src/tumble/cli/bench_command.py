@@ -1,8 +1,9 @@
-"""`tumble bench planner`: what a planner's frame costs beside the bare physics."""
+"""`tumble bench`: what a planner costs beside the bare physics, and what the studio costs beside the planner."""
 
 import json
 import time
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -10,7 +11,7 @@ import tyro
 
 from tumble.characters import character
 from tumble.cli.options import CONFIG
-from tumble.errors import check_number
+from tumble.errors import UserError, check_number
 from tumble.planners import Planner, planner_kind
 from tumble.scenarios import SCENARIOS, Scenario
 from tumble.sims import STAGE, Sims
@@ -19,27 +20,39 @@ LIVE = ("stand", "getup")  # a quiet scenario and a busy one
 
 
 def bench(
-    what: Annotated[Literal["planner"], tyro.conf.Positional],
+    what: Annotated[Literal["planner", "studio"], tyro.conf.Positional],
     controller: str = "cpbp",
     samples: int = 32,
     horizon: float = 1.2,
     frames: int = 60,
+    seconds: float = 10.0,
+    clients: int = 1,
     threads: int = 0,
     as_json: Annotated[bool, tyro.conf.arg(name="json")] = False,
 ) -> int:
-    """Time a planner live, and between its frames the bare Batch.step calls of the same simulations.
+    """Measure what things cost.
+
+    planner: a planner live, and between its frames the bare Batch.step calls of the same simulations.
+    studio: frames a second with a browser watching and without; the share of a core that serving takes where nobody
+    plans, at 60 frames a second; how soon a drag shows; memory.
 
     Example: tumble bench planner --controller cpbp --samples 32 --json
 
+    Example: tumble bench studio --clients 8 --seconds 600
+
     Args:
-      what: 'planner'.
+      what: 'planner' or 'studio'.
       controller: which planner: see 'tumble list'.
       samples: futures a frame.
       horizon: seconds ahead.
-      frames: timed frames of each scenario.
+      frames: timed frames of each scenario; planner.
+      seconds: that each part takes; studio.
+      clients: that watch while serving is measured; studio.
       threads: for the physics; 0: one per core.
       as_json: print one JSON object on standard output.
     """
+    if what == "studio":
+        return _studio(samples, seconds, clients, threads, as_json)
     check_number("frames", frames, 1, 1e6)
     kind = planner_kind(controller)
     settings = replace(kind.settings(), samples=samples, horizon=horizon)
@@ -52,6 +65,31 @@ def bench(
         return 0
     for name, row in (*rows.items(), ("both", summary)):
         print(f"{name:8} plan {row['plan_ms']:6.2f} ms, physics alone {row['raw_ms']:6.2f} ms, x {row['overhead']:.3f}")
+    return 0
+
+
+def _studio(samples: int, seconds: float, clients: int, threads: int, as_json: bool) -> int:
+    check_number("seconds", seconds, 4, 86400)
+    check_number("clients", clients, 1, 60)
+    if find_spec("nicegui") is None:
+        raise UserError("the studio needs NiceGUI: pip install 'tumble[studio]'")
+    from tumble.studio.measure import measure
+
+    figures = measure(samples, seconds, clients, threads)
+    if as_json:
+        print(json.dumps(figures))
+        return 0
+    frames, late = figures["reaction_frames"], figures["reaction_ms"]
+    print(
+        f"C-PBP, {samples} futures: {figures['headless_rate']:.1f} frames/s alone, {figures['live_rate']:.1f} watched"
+        f" ({100 * figures['kept']:.0f} %)\n"
+        f"serving at {figures['idle_rate']:.1f} frames/s without a planner, {clients} watching:"
+        f" {100 * figures['core_share']:.1f} % of a core, {figures['missed']} frames missed,"
+        f" memory {figures['grown_mb']:+.1f} MB\n"
+        f"a frame: {figures['bytes_a_frame']:.0f} bytes, at most {figures['largest_frame']}\n"
+        f"a drag shows after {frames['median']:g} frames (at most {frames['most']}),"
+        f" {late['median']:.0f} ms (at most {late['most']:.0f})"
+    )
     return 0
 
 

@@ -1,11 +1,12 @@
 """Desk: what one browser's page knows and does. Panels ask it; it asks the stage."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from nicegui import ui
 
+from tumble.commands import SetParameter
 from tumble.errors import UserError
 from tumble.studio.hub import Hub
 from tumble.studio.presets import Presets
@@ -46,6 +47,12 @@ class Desk:
             self.show()
             return False
         return True
+
+    async def set(self, values: Mapping[str, float]) -> None:
+        """Change parameters of the controller, all at once, and tell the other pages."""
+        changes = [SetParameter(name, value) for name, value in values.items()]
+        if await self.do(lambda: self.stage.take.send(*changes)):
+            self.hub.refresh(but=self.client.id)
 
     def doing(self, job: Callable[[], Any]) -> Callable[[], Awaitable[bool]]:
         """A handler that does a job."""

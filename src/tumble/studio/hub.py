@@ -12,13 +12,13 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from tumble.commands import Release, SetGoal
+from tumble.commands import Release
 from tumble.errors import UserError
 from tumble.studio.requests import Ask, Give, Hurl, Request, Resume, Scrub, Steer, decode
 from tumble.studio.stage import Shown, Stage
 
 PATIENCE = 20.0  # s that somebody who asks for control waits for an answer
-SLOW = 10.0  # s that a browser may take to receive one message
+SLOW = 10.0  # s that a browser may take to receive what is sent at once
 
 
 class Socket(Protocol):
@@ -62,10 +62,11 @@ class Viewer:
             self.texts, self.shown = [], None
             if shown is not None:
                 texts = [*texts, *self._lessons(shown)]
-            for text in texts:
-                await asyncio.wait_for(socket.send_text(text), SLOW)
-            if shown is not None:
-                await asyncio.wait_for(socket.send_bytes(shown.message), SLOW)
+            async with asyncio.timeout(SLOW):
+                for text in texts:
+                    await socket.send_text(text)
+                if shown is not None:
+                    await socket.send_bytes(shown.message)
 
     def _lessons(self, shown: Shown) -> list[str]:
         """What it must know before it can read a frame, and does not yet."""
@@ -107,7 +108,7 @@ class Hub:
 
     def changed(self) -> None:
         """Have panels look at the stage again."""
-        self._soon(self._changed)
+        self._soon(self.refresh)
 
     def _soon(self, call: Callable[..., None], *arguments: Any) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be told
@@ -123,9 +124,11 @@ class Hub:
         for viewer in self.viewers.values():
             viewer.tell(type=kind, text=text)
 
-    def _changed(self) -> None:
-        for listener in list(self._listeners.values()):
-            listener()
+    def refresh(self, but: str = "") -> None:
+        """Have the panels of all pages but one look at the stage again."""
+        for key, listener in list(self._listeners.items()):
+            if key != but:
+                listener()
 
     def listen(self, key: str, listener: Callable[[], None] | None) -> None:
         """Call a page's function when panels should look again; None ends it."""
@@ -202,7 +205,7 @@ class Hub:
             viewer.tell(type="error", text=f"this failed: {error!r}")
 
     def _perform(self, request: Request) -> None:
-        stage = self.stage
+        stage, wanted = self.stage, self.stage.take.wanted.goal
         match request:
             case Steer():
                 stage.take.steer(request.x, request.y, request.turbo)
@@ -216,8 +219,8 @@ class Hub:
                 raise TypeError(f"{request} is no business of the stage")
             case _:
                 stage.take.send(request)
-                if isinstance(request, SetGoal):
-                    self.changed()
+        if stage.take.wanted.goal != wanted:
+            self.changed()
 
     # Control --------------------------------------------------------------------------------------------
 
@@ -248,7 +251,7 @@ class Hub:
             self.holder = key
         self._forget(key)
         self._tell_controls()
-        self._changed()
+        self.refresh()
 
     def _forget(self, key: str) -> None:
         timer = self._asking.pop(key, None)

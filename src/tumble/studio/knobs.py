@@ -14,7 +14,7 @@ from tumble.errors import UserError
 from tumble.planners.planned import names_of, replaced
 
 FACTORS = (10.0, 5.0, 2.0, 1.0)  # of the default, tried as ends of a range, the widest first
-FIELD = re.compile(r"^\s+(\w+): [^#=]+(?:=[^#]*)?#\s*(.+)$", re.MULTILINE)
+FIELD = re.compile(r"^\s+(\w+): [^#=\n]+(?:=[^#\n]*)?#\s*(.+)$", re.MULTILINE)
 
 
 @dataclasses.dataclass(frozen=True)

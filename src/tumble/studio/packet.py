@@ -152,9 +152,9 @@ def millimetres(points: np.ndarray) -> bytes:
     return np.nan_to_num(1000 * points, nan=0.0).clip(-32767, 32767).round().astype("<i2").tobytes()
 
 
-def with_flags(message: bytes, flags: int, newest: int) -> bytes:
-    """A packet of the past with more flags, and the timeline's end as it is now."""
+def with_flags(message: bytes, flags: int, oldest: int, newest: int) -> bytes:
+    """A packet of the past with more flags, and the timeline's ends as they are now."""
     changed = bytearray(message)
     changed[1] |= flags
-    changed[12:16] = newest.to_bytes(4, "little")
+    changed[8:16] = struct.pack("<II", oldest, newest)
     return bytes(changed)

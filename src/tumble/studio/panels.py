@@ -9,7 +9,6 @@ from nicegui import ui
 from nicegui.events import ValueChangeEventArguments
 
 from tumble.characters import CHARACTERS
-from tumble.commands import SetParameter
 from tumble.goals import GOALS
 from tumble.planners import PLANNERS
 from tumble.planners.planned import WEIGHT
@@ -48,11 +47,15 @@ def direct_panel(desk: Desk) -> None:
         if value != getattr(desk.stage.choice, name):
             await desk.do(lambda: desk.stage.choose(replace(desk.stage.choice, **{name: value})))
 
+    async def want(goal: str) -> None:
+        if await desk.do(lambda: desk.stage.take.want(goal)):
+            desk.hub.refresh()
+
     rows = (("scenario", list(SCENARIOS)), ("character", list(CHARACTERS)), ("controller", list(PLANNERS)))
     selects = {name: _select(name, options, partial(choose, name)) for name, options in rows}
     seed = ui.number("seed", min=0, precision=0, format="%d").props("dense").classes("wide").props("data-testid=seed")
     seed.on("change", lambda: choose("seed", int(seed.value or 0)))
-    goal = _select("goal", list(GOALS), lambda value: desk.do(lambda: desk.stage.take.want(value)))
+    goal = _select("goal", list(GOALS), want)
     summary = ui.label().classes("about")
 
     def show() -> None:
@@ -84,7 +87,7 @@ def settings_panel(desk: Desk) -> None:
     built: list[type] = []
 
     def show() -> None:
-        settings = desk.stage.take.planned.planner.settings
+        settings = desk.stage.take.settings
         if built != [type(settings)]:
             built[:] = [type(settings)]
             preset.set_options(list(desk.presets.of(desk.stage.choice.controller)), value=None)
@@ -103,9 +106,10 @@ def _knob_row(desk: Desk, knob: Knob) -> Callable[[float], Any]:
     """A slider or switch; returns what shows a value on it."""
 
     async def send(value: float) -> None:
-        await desk.do(lambda: desk.stage.take.send(SetParameter(knob.name, value)))
+        await desk.set({knob.name: value})
 
-    with ui.row().classes("line").tooltip(knob.about or knob.name):
+    with ui.row().classes("line") as row:
+        row.props["title"] = f"{knob.name}: {knob.about}" if knob.about else knob.name
         ui.label(knob.name).classes("name")
         if knob.kind is bool:
             switch = ui.switch().props("dense").props(f"data-testid={knob.name}")
@@ -116,7 +120,7 @@ def _knob_row(desk: Desk, knob: Knob) -> Callable[[float], Any]:
 
 def _slider(knob: Knob, send: Callable[[float], Any]) -> Callable[[float], Any]:
     """A slider with its number; moving it sends, showing a value does not."""
-    slider = ui.slider(min=0, max=1, step=0.005).props("dense").classes("grow").props(f"data-testid={knob.name}")
+    slider = ui.slider(min=0, max=1, step=0.005, value=0).classes("grow").props(f"dense data-testid={knob.name}")
     number = ui.label().classes("number")
 
     def moved() -> Any:
@@ -137,9 +141,8 @@ async def _apply_preset(desk: Desk, name: str) -> None:
     stage = desk.stage
     wanted = desk.presets.of(stage.choice.controller).get(name, {})
     start = {knob.name: knob.value for knob in knobs(PLANNERS[stage.choice.controller].settings())}
-    changes = [SetParameter(key, value) for key, value in {**start, **wanted}.items()]
-    if await desk.do(lambda: stage.take.send(*changes)):
-        desk.hub.changed()
+    await desk.set({**start, **wanted})
+    desk.show()
 
 
 def _save_dialog(desk: Desk) -> None:
@@ -152,7 +155,7 @@ def _save_dialog(desk: Desk) -> None:
 def _save(desk: Desk, name: str, close: Callable[[], Any]) -> None:
     choice = desk.stage.choice
     plain = {knob.name: knob.value for knob in knobs(PLANNERS[choice.controller].settings())}
-    now = {knob.name: knob.value for knob in knobs(desk.stage.take.planned.planner.settings)}
+    now = {knob.name: knob.value for knob in knobs(desk.stage.take.settings)}
     try:
         desk.presets.save(choice.controller, name, {key: now[key] for key in now if now[key] != plain[key]})
     except ValueError as error:
@@ -166,31 +169,31 @@ def cost_panel(desk: Desk) -> None:
     """A live chart and a weight for every term of the goal."""
     box = ui.column().classes("panel")
     sliders: dict[str, Callable[[float], Any]] = {}
-    built: list[tuple[str, ...]] = []
+    built: list[str] = []
 
     def show() -> None:
-        names = desk.stage.take.planned.goal.names
-        if built != [names]:
-            built[:] = [names]
+        weights = desk.stage.take.weights
+        if built != [*weights]:
+            built[:] = weights
             box.clear()
             sliders.clear()
             with box:
-                for name in dict.fromkeys(names):
+                for name in weights:
                     sliders[name] = _term_row(desk, name)
         for name, slide in sliders.items():
-            slide(desk.stage.take.planned.weights.get(name, 1.0))
+            slide(weights[name])
 
     desk.shows(show)
 
 
 def _term_row(desk: Desk, name: str) -> Callable[[float], Any]:
     async def send(value: float) -> None:
-        await desk.do(lambda: desk.stage.take.send(SetParameter(WEIGHT + name, value)))
+        await desk.set({WEIGHT + name: value})
 
     with ui.row().classes("line"):
         ui.label(name).classes("name")
         Chart(name).classes("grow chart")
-    with ui.row().classes("line tight").tooltip(f"weight of {name}"):
+    with ui.row().classes("line tight"):
         ui.label("weight").classes("name faint")
         return _slider(Knob(WEIGHT + name, "", float, 1.0, 1 / HEAVIEST, HEAVIEST), send)
 

@@ -9,7 +9,10 @@ ends with Ctrl-C.
 import asyncio
 import contextlib
 import errno
+import os
 import socket
+import sys
+import threading
 import time
 import webbrowser
 from collections.abc import AsyncIterator, Callable
@@ -28,6 +31,7 @@ from tumble.studio.presets import Presets, default_path
 from tumble.studio.stage import Stage
 from tumble.studio.take import Choice
 
+LOOP = uvicorn.Config("").get_loop_factory()
 EVERYWHERE = ("0.0.0.0", "::", "")
 RECONNECT = 30.0  # s that a page may be lost before its panels are forgotten; a busy browser needs some to begin
 
@@ -48,7 +52,7 @@ def serve(
       announce: told the address, and what was saved at the end.
     """
     check_number("port", port, 0, 65535)
-    listening = _listen(host, port)
+    listening = bind(host, port)
     gate = Gate(hosts_for(host), port=listening.getsockname()[1])
     address = f"http://{_reachable(host)}:{gate.port}/?token={gate.token}"
     announce(f"tumble studio: {address}")
@@ -58,7 +62,7 @@ def serve(
             "and others there can read the traffic, which is not encrypted."
         )
     announce("Ctrl-C ends it.")
-    with asyncio.Runner(loop_factory=uvicorn.Config("").get_loop_factory()) as runner, listening:
+    with asyncio.Runner(loop_factory=LOOP) as runner, listening:
         stage = runner.run(_serve(choice, settings, threads, gate, listening, address if browser else ""))
     if stage.tape is not None and not stage.taken:
         path = Path(f"studio-{time.strftime('%Y%m%d-%H%M%S')}.npz")
@@ -70,21 +74,26 @@ async def _serve(
     choice: Choice, settings: Any, threads: int, gate: Gate, listening: socket.socket, address: str
 ) -> Stage:
     hub = Hub(asyncio.get_running_loop())
-    hub.stage = stage = Stage(choice, hub, threads, settings)
+    hub.stage = Stage(choice, hub, threads, settings)
+    if address and has_screen():
+        threading.Timer(0.5, webbrowser.open, [address]).start()
+    with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
+        await listen(hub, gate, listening)
+    return hub.stage
+
+
+async def listen(hub: Hub, gate: Gate, listening: socket.socket) -> None:
+    """Play a hub's stage for all who come to a socket, until interrupted or cancelled."""
     config = uvicorn.Config(
         Guard(application(hub, Presets(default_path())), gate), log_level="warning", access_log=False,
         proxy_headers=False, server_header=False, ws_max_size=gate.largest, ws_per_message_deflate=False,
-        timeout_graceful_shutdown=1, lifespan="on",
+        timeout_graceful_shutdown=1, lifespan="on", ws="websockets-sansio",
     )  # fmt: skip
-    stage.start()
-    if address:
-        asyncio.get_running_loop().call_later(0.5, webbrowser.open, address)
+    hub.stage.start()
     try:
-        with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
-            await uvicorn.Server(config).serve([listening])
+        await uvicorn.Server(config).serve([listening])
     finally:
-        await asyncio.to_thread(stage.close)
-    return stage
+        await asyncio.to_thread(hub.stage.close)
 
 
 def application(hub: Hub, presets: Presets) -> FastAPI:
@@ -129,7 +138,7 @@ async def _text(websocket: WebSocket) -> str:
     return str(text)
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def bind(host: str, port: int) -> socket.socket:
     """A socket that listens there, or the sentence that says why not."""
     try:
         family = socket.getaddrinfo(host or "0.0.0.0", port, type=socket.SOCK_STREAM)[0][0]
@@ -139,6 +148,11 @@ def _listen(host: str, port: int) -> socket.socket:
             raise UserError(f"port {port} is taken; choose another with --port, or --port 0 for any") from None
         raise UserError(f"cannot listen on '{host}' port {port}: {error.strerror or error}") from None
     return listening
+
+
+def has_screen() -> bool:
+    """Whether a browser can open a window; without one, Python would open a browser of text in the terminal."""
+    return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def _reachable(host: str) -> str:

@@ -111,7 +111,6 @@ class Stage:
         self.ready = True
         self._audience.changed()
         while not self._closing:
-            self._wake.clear()
             self._work()
             if not (self.playing and self.watched):
                 self._wake.wait()
@@ -119,16 +118,18 @@ class Stage:
                 self._wake.wait(wait)
             else:
                 self._step()
+            self._wake.clear()  # before looking at what it told of: a wake in between would be lost
 
     def _work(self) -> None:
         while not self._jobs.empty():
             job, future = self._jobs.get()
-            scene = self.take.scene
+            if not future.set_running_or_notify_cancel():  # whoever asked is gone
+                continue
             try:
                 future.set_result(job())
             except Exception as error:
                 future.set_exception(error)
-            if self.take.scene is not scene:
+            if self.take.scene is not self._packer.scene:
                 self._entered()
 
     def _step(self) -> None:
@@ -226,6 +227,7 @@ class Stage:
     def choose(self, choice: Choice) -> None:
         """Play something else. Settings and weights stay where the controller stays."""
         same = choice.controller == self.choice.controller
+        self.take.settle()
         planned = self.take.planned
         take = Take(choice, self._threads, planned.planner.settings if same else None)
         if same:
@@ -276,6 +278,6 @@ class Stage:
         """Show a moment that was shown before."""
         if len(self.timeline):
             moment = self.timeline.at(tick)
-            message = with_flags(moment.message, flags, self.timeline.newest)
+            message = with_flags(moment.message, flags, self.timeline.oldest, self.timeline.newest)
             self._audience.show(Shown(message, moment.packer, moment.terms, moment.names))
         self._audience.changed()

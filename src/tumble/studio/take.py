@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
+import mujoco
 import numpy as np
 
 from tumble.characters import character
-from tumble.commands import Command, Drag, Release, SetGoal, Throw, Vector
+from tumble.commands import Command, Drag, Release, SetGoal, SetParameter, Throw, Vector
 from tumble.errors import UserError, check_number, choose
 from tumble.goals import GOALS
 from tumble.planners import Planned, planner_kind
+from tumble.planners.planned import WEIGHT, replaced
 from tumble.props import Ball
 from tumble.scenarios import SCENARIOS
 from tumble.scenarios.going import PACE
@@ -62,22 +64,52 @@ class Take:
         self.planned = Planned(self._planner(self.scene, settings or kind.settings()), self.wanted.build(self.scene))
         self._events = sorted(trial.events, key=lambda event: event[0])
         self.drag: Drag | None = None
-        self._steered, self._waiting = False, 0
+        self._steered, self._waiting = False, list[Command]()
         self.enter(self.scene, trial.state, 0.0)
 
     def _planner(self, scene: Scene, settings: Any) -> Any:
         return planner_kind(self.choice.controller).planner(scene, settings, self.choice.seed, self._threads)
 
     def enter(self, scene: Scene, state: np.ndarray, time: float) -> None:
-        """Go on from a state of a scene, as of a time. The planner starts anew; what is held stays held."""
+        """Go on from a state of a scene, as of a time. The planner starts anew; what is held stays held.
+
+        Of what waits for the next frame, goals and settings are taken at once and the rest is forgotten.
+        """
+        goal = self.wanted.build(scene)
+        self.settle()
         if scene is not self.scene:
-            planned = Planned(self._planner(scene, self.planned.planner.settings), self.wanted.build(scene))
+            planned = Planned(self._planner(scene, self.planned.planner.settings), goal)
             planned.weights = self.planned.weights
             self.scene, self.planned = scene, planned
+        self.planned.set_goal(goal)
+        if self.drag and mujoco.mj_name2id(scene.model, mujoco.mjtObj.mjOBJ_BODY, self.drag.body) < 0:
+            self.drag = None
         self.session = Session(scene, self.planned, state)
-        self._began, self._waiting = time, 0
-        self._due = deque(event for event in self._events if event[0] > time - 1e-9)
+        self._began, self._waiting = time, []
+        # an event between two frames comes with the later one, which is the next if it began in the last dt
+        self._due = deque(event for event in self._events if event[0] > time - scene.dt + 1e-9)
         self._pulled: Drag | None = None  # the drag that the session knows of
+
+    def settle(self) -> None:
+        """Have settings and weights that wait for the next frame now; whoever leaves the session calls this."""
+        self.planned.set_parameters(self._asked)
+
+    @property
+    def _asked(self) -> dict[str, float]:
+        """Parameters that the next frame will set."""
+        return {command.name: command.value for command in self._waiting if isinstance(command, SetParameter)}
+
+    @property
+    def settings(self) -> Any:
+        """The planner's settings, with what the next frame will change."""
+        asked = {name: value for name, value in self._asked.items() if not name.startswith(WEIGHT)}
+        return replaced(self.planned.planner.settings, asked)
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Weights of the terms that are wanted, with what the next frame will change."""
+        known = {WEIGHT + name: weight for name, weight in self.planned.weights.items()} | self._asked
+        return {name: known.get(WEIGHT + name, 1.0) for name in self.wanted.build(self.scene).names}
 
     @property
     def time(self) -> float:
@@ -85,21 +117,19 @@ class Take:
         return self._began + self.session.time
 
     def send(self, *commands: Command) -> None:
-        """Have commands applied in the next frame. Of several drags in a frame the last one counts."""
-        if self._waiting + len(commands) > WAITING:
+        """Have commands applied in the next frame, all or none. Of several drags in a frame the last one counts."""
+        others = [command for command in commands if not isinstance(command, Drag | Release)]
+        if others and len(self._waiting) + len(others) > WAITING:
             raise UserError(f"{WAITING} commands wait for the next frame already")
         for command in commands:
-            if isinstance(command, Drag):
-                command.check(self.scene)
-                self.drag = command
-                continue
-            if isinstance(command, Release):
-                self.drag = self._pulled = None
-            self.session.send(command)
-            self._waiting += 1
-            if isinstance(command, SetGoal):
-                self.wanted = command
-                self._steered = False
+            command.check(self.scene)
+        self.session.send(*others)
+        self._waiting += others
+        for command in commands:
+            if isinstance(command, Drag | Release):
+                self.drag = command if isinstance(command, Drag) else None
+            elif isinstance(command, SetGoal):
+                self.wanted, self._steered = command, False
 
     def want(self, goal: str) -> None:
         """Want a goal by its name; what it needs is ahead of the character, or the first ball there is."""
@@ -138,14 +168,16 @@ class Take:
             others = [prop for prop in self.scene.props if prop.name != THROWN]
             scene = Scene(self.scene.character, [*others, ball], self.scene.physics, type(self.scene.motors))
             throw.check(scene)
+            waiting = [command for command in self._waiting if not isinstance(command, SetGoal | SetParameter)]
             self.enter(scene, scene.carried(self.session.world.state[0], self.scene), self.time)
+            self.send(*waiting)
         self.send(throw)
 
     def step(self) -> Frame:
         """One frame, with the events that are due."""
         while self._due and self._due[0][0] <= self.time + 1e-9:
             self.send(self._due.popleft()[1])
-        if self.drag is not self._pulled and self.drag is not None:
-            self.session.send(self.drag)
-        self._pulled, self._waiting = self.drag, 0
+        if self.drag is not self._pulled:
+            self.session.send(self.drag or Release())
+        self._pulled, self._waiting = self.drag, []
         return self.session.step()

@@ -22,6 +22,7 @@ const PART = `
   <div class="ts-line"><span class="ts-key">effort</span><span class="ts-effort"><i></i></span></div>`;
 
 export class Hud {
+  #box;
   #drawn;
   #card = make("div", "ts-hud", "hud");
   #banner = make("div", "ts-banner", "hud-control");
@@ -34,7 +35,7 @@ export class Hud {
   #unbind = [];
 
   constructor(box, drawn) {
-    this.#drawn = drawn;
+    [this.#box, this.#drawn] = [box, drawn];
     this.#card.innerHTML = PART;
     for (const part of this.#card.querySelectorAll("[data-testid]")) this.#parts[part.dataset.testid.slice(4)] = part;
     this.#parts.effort = this.#card.querySelector(".ts-effort i");
@@ -86,6 +87,7 @@ export class Hud {
   }
 
   #control() {
+    this.#box.classList.toggle("ts-watching", !link.controls);
     this.#banner.replaceChildren();
     if (link.controls) this.#asked = false;
     if (!link.open || (link.controls && !link.waiting.length)) return;

@@ -53,7 +53,7 @@ class Futures {
   constructor() {
     const material = new THREE.LineBasicMaterial({
       vertexColors: true, transparent: true, depthTest: false, depthWrite: false, toneMapped: false,
-    }); // prettier-ignore
+    });
     this.object = new THREE.LineSegments(new THREE.BufferGeometry(), material);
     this.object.frustumCulled = false; // else three computes bounds of every frame
     this.object.renderOrder = 2;
@@ -108,8 +108,9 @@ export class Ribbon {
     this.#width = width;
     this.taper = taper;
     const material = new THREE.MeshBasicMaterial({
-      color, side: THREE.DoubleSide, transparent: true, opacity: 0.92, depthTest: false, depthWrite: false, toneMapped: false,
-    }); // prettier-ignore
+      color, side: THREE.DoubleSide, transparent: true, opacity: 0.92, depthTest: false, depthWrite: false,
+      toneMapped: false,
+    });
     this.object = new THREE.Mesh(new THREE.BufferGeometry(), material);
     this.object.frustumCulled = false;
     this.object.renderOrder = 5;
@@ -145,7 +146,7 @@ export class Ribbon {
       const [before, after] = [3 * Math.max(0, i - 1), 3 * Math.min(count - 1, i + 1)];
       this.#along.set(
         points[after] - points[before], points[after + 1] - points[before + 1], points[after + 2] - points[before + 2],
-      ); // prettier-ignore
+      );
       this.#view.fromArray(points, 3 * i).add(origin).sub(camera.position);
       const distance = this.#view.length();
       const half = 0.5 * this.#width * (1 - (this.taper * i) / count) * Math.max(1, distance / 5); // seen from afar too

@@ -170,7 +170,8 @@ function makeTarget() {
 /** Lies on the ground in front of the feet, pointing along x. */
 function makeArrow() {
   const arrow = new THREE.Group();
-  const paint = new THREE.MeshBasicMaterial({ color: PALETTE.wanted, transparent: true, opacity: 0.8, toneMapped: false });
+  const paint = makePaint(PALETTE.wanted, 0.8);
+  paint.depthTest = true; // it lies on the ground, behind the feet
   const shaft = new THREE.Mesh(new THREE.PlaneGeometry(1, 0.05).translate(0.5, 0, 0), paint);
   const tip = new THREE.Shape([new THREE.Vector2(0, 0.1), new THREE.Vector2(0.2, 0), new THREE.Vector2(0, -0.1)]);
   const head = new THREE.Mesh(new THREE.ShapeGeometry(tip), paint);
@@ -187,7 +188,7 @@ function makeContacts() {
   const material = new THREE.PointsMaterial({
     color: PALETTE.contact, map: spot(0.7), size: 0.07, transparent: true, depthTest: false, depthWrite: false,
     toneMapped: false,
-  }); // prettier-ignore
+  });
   const contacts = new THREE.Points(geometry, material);
   contacts.frustumCulled = false;
   contacts.renderOrder = 4;

@@ -7,8 +7,8 @@
  *   stage.draw(camera, root);   // light, ground and shadow follow the root
  *
  * The ground is not lit: its colour is exact, and its shadow is a second, small plane. Without a graphics card the
- * processor draws, which may be the one that plans: then edges stay rough, `due` keeps pictures apart, and the ground is
- * blurred by distance (its sharp filter alone made a picture take half a second). If pictures still come too slowly,
+ * processor draws, which may be the one that plans: then edges stay rough, `due` keeps pictures apart, and the ground
+ * is blurred by distance (its sharp filter alone made a picture take half a second). If pictures still come too slowly,
  * there or elsewhere, fewer pixels are drawn.
  */
 
@@ -52,7 +52,8 @@ export class Stage {
     this.#sun.shadow.mapSize.set(1024, 1024);
     this.#sun.shadow.normalBias = 0.015;
     this.#sun.shadow.radius = 3;
-    Object.assign(this.#sun.shadow.camera, { left: -REACH, right: REACH, top: REACH, bottom: -REACH, near: 1, far: 16 });
+    const [left, right, top, bottom] = [-REACH, REACH, REACH, -REACH];
+    Object.assign(this.#sun.shadow.camera, { left, right, top, bottom, near: 1, far: 16 });
     this.#shade = new THREE.Mesh(
       new THREE.CircleGeometry(1.5 * REACH, 40),
       new THREE.ShadowMaterial({ color: "#1c2a40", opacity: 0.26, depthWrite: false }),

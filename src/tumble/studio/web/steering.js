@@ -18,7 +18,7 @@ import { paced } from "./pace.js";
 const KEYS = {
   KeyW: [0, 1], ArrowUp: [0, 1], KeyS: [0, -1], ArrowDown: [0, -1],
   KeyA: [-1, 0], ArrowLeft: [-1, 0], KeyD: [1, 0], ArrowRight: [1, 0],
-}; // prettier-ignore
+};
 const TYPING = "input:not([type=range]), textarea, select, [contenteditable=true]";
 const ARROWED = "[role=slider], [role=tab], [role=radio], [role=option], [role=menuitem]"; // these want the arrows
 const DEAD = 0.15;
@@ -76,7 +76,7 @@ export class Steering {
     this.#joystick = nipplejs.create({
       zone: this.#zone, mode: "static", position: { left: "50%", top: "50%" }, size: 104, color: "#4a5b70",
       restOpacity: 0.55, fadeTime: 120, dynamicPage: true,
-    }); // prettier-ignore
+    });
     this.#joystick.on("move", (_, { vector, force }) => {
       this.#stick = { x: vector.x * Math.min(1, force), y: vector.y * Math.min(1, force), turbo: force > BEYOND };
       this.#wake();

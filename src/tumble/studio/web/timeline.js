@@ -1,8 +1,8 @@
 /**
  * The timeline: effort over time as far back as the studio remembers, to drag along.
  *
- * A component of NiceGUI without props. Dragging (or the arrow keys) pauses and shows the past; then two buttons offer to
- * go on from there or to come back to the present. Efforts are collected by the page as frames come, so what happened
+ * A component of NiceGUI without props. Dragging (or the arrow keys) pauses and shows the past; then two buttons offer
+ * to go on from there or to come back to the present. Efforts are collected by the page as frames come, so what happened
  * before the page was opened is a flat line. They outlive the component: a strip that is made anew still has its past.
  */
 
@@ -22,8 +22,8 @@ export default {
       @pointerdown="down" @pointermove="move" @pointerup="up" @pointercancel="up" @keydown="key">
       <canvas></canvas>
       <div v-if="past" class="ts-timeline-buttons" @pointerdown.stop>
-        <button type="button" class="ts-button" data-testid="timeline-resume" @click="resume(tick)">go on from here</button>
-        <button type="button" class="ts-button" data-testid="timeline-live" @click="resume(newest)">live</button>
+        <button class="ts-button" data-testid="timeline-resume" @click="resume(tick)">go on from here</button>
+        <button class="ts-button" data-testid="timeline-live" @click="resume(newest)">live</button>
       </div>
     </div>`,
 
@@ -39,7 +39,8 @@ export default {
     watcher.observe(this.$el);
     const lock = () => this.$el.classList.toggle("ts-locked", !link.controls);
     lock();
-    this.unbind = [link.on("frame", this.take), link.on("controls", lock), link.on("close", lock), () => watcher.disconnect()];
+    this.unbind = [link.on("frame", this.take), link.on("controls", lock), link.on("close", lock)];
+    this.unbind.push(() => watcher.disconnect());
   },
 
   unmounted() {
@@ -118,6 +119,7 @@ export default {
       const floor = height - 14; // below are the labels
       this.drawEffort(context, frame, width, floor, span);
       this.drawLabels(context, width, height, floor, span);
+      this.$el.setAttribute("aria-valuenow", this.tick);
       const at = Math.min(width - 1.5, Math.max(1.5, place(this.tick)));
       context.fillStyle = frame.past || this.scrubbing ? "#5a5fd8" : "#2b3440";
       context.fillRect(at - 1, 0, 2, floor);

@@ -108,7 +108,7 @@ export class Touch {
 
   #take(event, held) {
     event.stopPropagation();
-    event.preventDefault(); // no text is selected, no touch is turned into a mouse; but then focus must be moved by hand
+    event.preventDefault(); // no text is selected, no touch becomes a mouse; but then focus must be moved by hand
     document.activeElement?.blur?.();
     this.#box.setPointerCapture(event.pointerId);
     this.#held = { ...held, id: event.pointerId, x: event.clientX, y: event.clientY, type: event.pointerType };
@@ -217,7 +217,7 @@ export class Touch {
   #hover(event) {
     const { tool } = this.#parts.settings();
     const able = link.controls && !link.frame?.past && event.target === this.#canvas;
-    if (able && tool === "hand") this.#box.style.cursor = this.#parts.aim.body(event.clientX, event.clientY) ? "grab" : "";
-    else this.#box.style.cursor = able ? "crosshair" : "";
+    const free = able && tool === "hand" && !this.#parts.aim.body(event.clientX, event.clientY);
+    this.#box.style.cursor = !able || free ? "" : tool === "hand" ? "grab" : "crosshair";
   }
 }

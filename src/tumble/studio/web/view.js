@@ -1,10 +1,10 @@
 /**
  * The view: the simulated scene, to watch and to touch.
  *
- * A component of NiceGUI. Its props: `client` (id for the socket), `tool` (hand, push, throw, blast, target), `mass` and
- * `speed` of a throw (kg, m/s), `force` of a push (N), `blast` (m/s), `hand` that reaches for a target (left, right),
- * `follow` (the camera goes with the character), `futures` and `contacts` (whether they are drawn), `steering` (the
- * stick on the screen; always there on touch screens).
+ * A component of NiceGUI. Its props: `client` (id for the socket), `tool` (hand, push, throw, blast, target), `mass`
+ * and `speed` of a throw (kg, m/s), `force` of a push (N), `blast` (m/s), `hand` that reaches for a target (left,
+ * right), `follow` (the camera goes with the character), `futures` and `contacts` (whether they are drawn), `steering`
+ * (the stick on the screen; always there on touch screens).
  *
  * Nothing is drawn unless something changed: a frame came, the figure still glides towards it, the camera moves.
  */

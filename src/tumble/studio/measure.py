@@ -1,0 +1,165 @@
+"""What the studio costs: beside the planner, to the planner, and to who waits for a reaction."""
+
+import asyncio
+import contextlib
+import json
+import resource
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tumble.planners import CPBPSettings, Plan, Planner
+from tumble.scene import Scene
+from tumble.studio.guard import Gate, hosts_for
+from tumble.studio.hub import Hub
+from tumble.studio.server import LOOP, bind, listen
+from tumble.studio.stage import FASTEST, Stage
+from tumble.studio.take import Choice, Take
+
+WARM = 1.5  # s before a crowd is counted on
+TURNS = 4  # with and without a client, one after the other
+
+
+@dataclass(frozen=True)
+class _IdleSettings:
+    samples: int = 32
+    horizon: float = 1.2
+
+
+class _Idle(Planner):
+    """Plans nothing, and shows as many futures as one that does."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.settings = _IdleSettings()
+        super().__init__(scene, 2, self.settings.horizon, 0, 1)
+        lines = self.rng.normal(size=(34, self.steps, 3))
+        none = np.zeros((self.steps, 7))
+        hold = np.tile(np.r_[np.zeros(scene.motors.joints), np.ones(scene.motors.size - scene.motors.joints)], (1, 1))
+        self._plan = Plan(hold, 0.0, none, lines[0], lines[2:], lines[1], 0.0, 0, 0)
+
+    def _forget(self) -> None:
+        pass
+
+    def plan(self, state: np.ndarray, goal: Any) -> Plan:
+        return self._plan
+
+
+@contextlib.asynccontextmanager
+async def _open(stage: Stage, hub: Hub) -> AsyncIterator[str]:
+    """Serve a stage on a free port; gives the address."""
+    hub.stage = stage
+    with bind("127.0.0.1", 0) as listening:
+        gate = Gate(hosts_for("127.0.0.1"), port=listening.getsockname()[1])
+        task = asyncio.create_task(listen(hub, gate, listening))
+        try:
+            while not stage.ready:
+                await asyncio.sleep(0.05)
+            yield f"http://127.0.0.1:{gate.port}/?token={gate.token}"
+        finally:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+
+
+async def _crowd(address: str, clients: int, seconds: float) -> list[dict[str, Any]]:
+    """Send a crowd from a process of its own."""
+    words = ["-m", "tumble.studio.crowd", address, "--clients", str(clients), "--seconds", str(seconds)]
+    process = await asyncio.create_subprocess_exec(sys.executable, *words, stdout=asyncio.subprocess.PIPE)
+    output, _ = await process.communicate()
+    return list(json.loads(output))
+
+
+def measure(samples: int, seconds: float, clients: int, threads: int) -> dict[str, Any]:
+    """Serve a studio here and send a crowd to it from another process.
+
+    Args:
+      samples: futures of C-PBP where it plans.
+      seconds: that each part takes.
+      clients: in the crowd.
+      threads: for the physics; 0: one per core.
+    """
+    with asyncio.Runner(loop_factory=LOOP) as runner:
+        return runner.run(_measure(samples, seconds, clients, threads))
+
+
+async def _measure(samples: int, seconds: float, clients: int, threads: int) -> dict[str, Any]:
+    hub, settings = Hub(asyncio.get_running_loop()), CPBPSettings(samples=samples)
+    stage = Stage(Choice("stand"), hub, threads, settings)
+    async with _open(stage, hub) as address:
+        figures = await _rates(stage, hub, address, seconds, Take(Choice("stand"), threads, settings))
+        figures |= await _costs(stage, address, seconds, clients)
+    return figures
+
+
+async def _rates(stage: Stage, hub: Hub, address: str, seconds: float, alone: Take) -> dict[str, Any]:
+    """Frames a second with one client and without any, in turns; then how soon a drag shows, in real time."""
+    await _do(stage, lambda: stage.slow(FASTEST))
+    crowd = asyncio.create_task(_crowd(address, 1, 2 * seconds + TURNS + WARM))
+    while not hub.viewers:
+        await asyncio.sleep(0.05)
+    await asyncio.sleep(WARM)
+    live, headless = [], []
+    for _ in range(TURNS):
+        began, tick = time.perf_counter(), stage.timeline.newest
+        await asyncio.sleep(seconds / TURNS)
+        live.append((stage.timeline.newest - tick) / (time.perf_counter() - began))
+        headless.append(await _do(stage, lambda: _run(alone, seconds / TURNS)))
+    await _do(stage, lambda: stage.slow(1.0))
+    (seen,) = await crowd
+    return {
+        "headless_rate": float(np.median(headless)),
+        "live_rate": float(np.median(live)),
+        "kept": float(np.median(np.array(live) / headless)),
+        "bytes_a_frame": seen["bytes"] / max(1, seen["frames"]),
+        "largest_frame": seen["largest"],
+    }
+
+
+async def _costs(stage: Stage, address: str, seconds: float, clients: int) -> dict[str, Any]:
+    """Of one core at 60 frames a second without a planner; frames that were missed; reactions; memory."""
+    await _do(stage, lambda: setattr(stage.take.planned, "planner", _Idle(stage.take.scene)))
+    await _do(stage, lambda: stage.slow(2.0))
+    crowd = asyncio.create_task(_crowd(address, clients, seconds + 2 * WARM))
+    await asyncio.sleep(2 * WARM)
+    began, cpu, tick, memory = time.perf_counter(), time.process_time(), stage.timeline.newest, _memory()
+    await asyncio.sleep(seconds - WARM)
+    wall, cpu = time.perf_counter() - began, time.process_time() - cpu
+    rate, grown = (stage.timeline.newest - tick) / wall, _memory() - memory
+    seen = await crowd
+    frames, milliseconds = zip(*(reaction for one in seen for reaction in one["reactions"]), strict=True)
+    return {
+        "clients": clients,
+        "idle_rate": rate,
+        "core_share": cpu / wall,
+        "missed": sum(one["missed"] for one in seen),
+        "grown_mb": grown,
+        "reaction_frames": {"median": float(np.median(frames)), "most": int(max(frames))},
+        "reaction_ms": {"median": float(np.median(milliseconds)), "most": float(max(milliseconds))},
+    }
+
+
+async def _do(stage: Stage, job: Callable[[], Any]) -> Any:
+    return await asyncio.wrap_future(stage.post(job))
+
+
+def _run(take: Take, seconds: float) -> float:
+    """Frames a second of a take that nobody watches."""
+    began, frames = time.perf_counter(), 0
+    while time.perf_counter() < began + seconds:
+        take.step()
+        frames += 1
+    return frames / (time.perf_counter() - began)
+
+
+def _memory() -> float:
+    """MB that this process has in memory now; 0 where the system does not tell."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except OSError:
+        return 0.0
+    return pages * resource.getpagesize() / 1e6
