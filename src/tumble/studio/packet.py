@@ -10,6 +10,7 @@ A message is little endian: the fields of `HEADER`, then
 About 3.6 KB with 32 futures. A browser learns the bodies' shapes from `describe`, once a scene.
 """
 
+import copy
 import struct
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,7 +29,8 @@ VERSION = 1
 HEADER = struct.Struct("<BBH III fffffff fff HHHHHHHH")
 PAST, PAUSED, RECORDING, BROKEN, TARGET, VELOCITY, DRAG = (1 << i for i in range(7))
 PATHS, POINTS, CONTACTS = 32, 12, 32  # drawn at most; a message stays below 5 KB
-TOUCHING = 0.002  # m between surfaces, beyond which a speculative contact is none yet
+FAR = 32.767  # m from the origin, the farthest that int16 in mm can tell
+TOUCHING = 0.002  # m between surfaces that touch
 SHAPES = {
     mujoco.mjtGeom.mjGEOM_CAPSULE: ("capsule", 2),
     mujoco.mjtGeom.mjGEOM_ELLIPSOID: ("ellipsoid", 3),
@@ -90,7 +92,10 @@ class Packer:
     number: int
 
     def __post_init__(self) -> None:
-        self._data = mujoco.MjData(self.scene.model)
+        # the distance of a speculative contact does not tell whether it touches yet
+        self._model = copy.copy(self.scene.model)
+        self._model.opt.enableflags &= ~mujoco.mjtEnableBit.mjENBL_SPECULATIVE.value  # type: ignore[attr-defined]
+        self._data = mujoco.MjData(self._model)
 
     @cached_property
     def description(self) -> dict[str, Any]:
@@ -111,12 +116,16 @@ class Packer:
           terms: id of the goal's list of terms.
           drag: body, point in its frame, and target.
         """
-        data = self.scene.show(state, self._data)
+        data = self._data
+        mujoco.mj_setState(self._model, data, state, mujoco.mjtState.mjSTATE_INTEGRATION)
+        mujoco.mj_kinematics(self._model, data)
+        mujoco.mj_collision(self._model, data)
         origin = data.xpos[self.scene.body(self.scene.character.root)].copy()
         values = np.empty(0) if plan is None else np.minimum(plan.values.mean(axis=0), 1e30)
         lines = [] if plan is None else [thinned(plan.paths), plan.path, plan.smoothed]
         paths, best, smoothed = lines or [np.empty((0, 0, 3)), np.empty((0, 3)), np.empty((0, 3))]
-        touching = data.contact.pos[data.contact.dist < TOUCHING][:CONTACTS]
+        near = (np.abs(data.contact.pos - origin) < FAR).all(axis=1)  # balls wait far away
+        touching = data.contact.pos[near & (data.contact.dist < TOUCHING)][:CONTACTS]
         flags, extra = status.flags, list[float]()
         if wanted.target is not None:
             flags, extra = flags | TARGET, [*extra, *wanted.target]

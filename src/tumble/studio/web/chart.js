@@ -6,8 +6,8 @@
  * that is made anew still has its past.
  */
 
+import { onBeat } from "tumble-studio/beat.js";
 import { link } from "tumble-studio/link.js";
-import { paced } from "tumble-studio/pace.js";
 import "tumble-studio/style.js";
 
 const KEPT = 900; // values: 30 s
@@ -37,13 +37,12 @@ export default {
 
   mounted() {
     this.drawn = -1; // count of the picture
-    const redraw = paced(() => this.draw(), 100);
     const watcher = new ResizeObserver(() => {
       this.drawn = -1;
-      redraw();
+      this.draw();
     });
     watcher.observe(this.$el);
-    this.unbind = [link.on("frame", redraw), () => watcher.disconnect(), () => redraw.cancel()];
+    this.unbind = [onBeat(() => this.draw()), () => watcher.disconnect()];
   },
 
   unmounted() {

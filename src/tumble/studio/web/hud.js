@@ -3,11 +3,12 @@
  *
  *   const hud = new Hud(box, () => stage.drawn);
  *
- * It looks at the link ten times a second and touches the page only where a text changed. All texts from outside go
+ * It looks at the link with every beat and touches the page only where a text changed. All texts from outside go
  * through textContent. Tests find its parts by data-testid: hud, hud-time, hud-rate, hud-realtime, hud-plan, hud-age,
  * hud-recording, hud-control, toast.
  */
 
+import { onBeat } from "./beat.js";
 import { link } from "./link.js";
 
 const ENOUGH = 0.97; // of the speed asked for counts as reached
@@ -41,8 +42,7 @@ export class Hud {
     this.#parts.effort = this.#card.querySelector(".ts-effort i");
     this.#toasts.setAttribute("role", "status");
     box.append(this.#card, this.#banner, this.#toasts);
-    const timer = setInterval(() => this.#update(), 100);
-    this.#unbind.push(() => clearInterval(timer));
+    this.#unbind.push(onBeat(() => this.#update()));
     this.#unbind.push(link.on("error", ({ text }) => this.toast(text, "error")));
     this.#unbind.push(link.on("note", ({ text }) => this.toast(text, "note")));
     for (const event of ["open", "close", "controls"]) this.#unbind.push(link.on(event, () => this.#control()));

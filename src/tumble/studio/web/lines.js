@@ -82,7 +82,7 @@ class Futures {
     for (let path = 0; path < paths; path++) {
       for (let point = 0; point < points; point++) {
         const vertex = path * points + point;
-        colors.set([color.r, color.g, color.b, 0.5 * (1 - (0.8 * point) / points)], 4 * vertex);
+        colors.set([color.r, color.g, color.b, 0.62 * (1 - (0.5 * point) / points)], 4 * vertex);
         if (point > 0) index.push(vertex - 1, vertex);
       }
     }

@@ -12,5 +12,4 @@ export const PALETTE = {
   wanted: "#5a5fd8",
   drag: "#2f6fde",
   push: "#e8590c",
-  ink: "#2b3440",
 };

@@ -17,13 +17,15 @@ import { PALETTE } from "./palette.js";
 
 const REACH = 3.2; // m around the root that casts a shadow
 const SLOW = 30; // ms between pictures: above, fewer pixels are drawn
-const SOFT = { apart: 38, slow: 90 }; // ms; the same without a graphics card, and how far apart pictures are kept there
+const APART = 60; // ms that pictures are kept apart without a graphics card; twice that while the simulation is late
+const SOFT_SLOW = 160; // ms; SLOW, there
 const TILE = 2; // m of ground that one copy of the grid's picture covers
 
 export class Stage {
   world = new THREE.Scene();
   drawn = 0; // pictures so far
   soft = isSoft(); // without a graphics card
+  late = false; // whether the simulation is slower than it should be
   #renderer;
   #sun = new THREE.DirectionalLight("#fff3e0", 2.0);
   #ground = makeGround(this.soft ? 1 : 8);
@@ -70,10 +72,11 @@ export class Stage {
 
   /** Whether it is time for another picture. */
   due(now) {
-    return !this.soft || now - this.#last >= SOFT.apart;
+    return !this.soft || now - this.#last >= (this.late ? 2 : 1) * APART;
   }
 
   draw(camera, root) {
+    this.#save(); // before drawing: another size empties the canvas
     this.#sun.target.position.set(root.x, root.y, 0.8);
     this.#sun.position.set(root.x + 2.2, root.y - 2.8, 8);
     this.#shade.position.set(root.x, root.y, 0.002);
@@ -82,7 +85,6 @@ export class Stage {
     this.#ground.position.y = TILE * Math.round(camera.position.y / TILE);
     this.#renderer.render(this.world, camera);
     this.drawn += 1;
-    this.#save();
   }
 
   /** Gives the context back: browsers allow only a few a page. Call it before other parts are disposed of. */
@@ -104,7 +106,7 @@ export class Stage {
     this.#last = now;
     if (passed > 500 || this.#ratios.length === 1) return; // nothing was to be drawn meanwhile
     this.#pace += 0.1 * (passed - this.#pace);
-    this.#since = this.#pace > (this.soft ? SOFT.slow : SLOW) ? this.#since + 1 : 0;
+    this.#since = this.#pace > (this.soft ? SOFT_SLOW : SLOW) ? this.#since + 1 : 0;
     if (this.#since < 40) return;
     this.#since = 0;
     this.#ratios.shift();

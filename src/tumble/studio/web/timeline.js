@@ -2,10 +2,12 @@
  * The timeline: effort over time as far back as the studio remembers, to drag along.
  *
  * A component of NiceGUI without props. Dragging (or the arrow keys) pauses and shows the past; then two buttons offer
- * to go on from there or to come back to the present. Efforts are collected by the page as frames come, so what happened
- * before the page was opened is a flat line. They outlive the component: a strip that is made anew still has its past.
+ * to go on from there or to come back to the present. Efforts are collected by the page as frames come, so what
+ * happened before the page was opened is a flat line. They outlive the component: a strip that is made anew still has
+ * its past.
  */
 
+import { onBeat } from "tumble-studio/beat.js";
 import { link } from "tumble-studio/link.js";
 import { paced } from "tumble-studio/pace.js";
 import "tumble-studio/style.js";
@@ -33,19 +35,18 @@ export default {
     this.scrubbing = false;
     this.pending = 0;
     this.canvas = this.$el.querySelector("canvas");
-    this.redraw = paced(() => (this.pending ||= requestAnimationFrame(this.draw)), 80);
+    this.frames = -1; // that had come at the last picture
     this.tell = paced((tick) => link.send({ type: "scrub", tick }), 34);
-    const watcher = new ResizeObserver(() => this.redraw());
+    const watcher = new ResizeObserver(() => this.draw());
     watcher.observe(this.$el);
     const lock = () => this.$el.classList.toggle("ts-locked", !link.controls);
     lock();
     this.unbind = [link.on("frame", this.take), link.on("controls", lock), link.on("close", lock)];
-    this.unbind.push(() => watcher.disconnect());
+    this.unbind.push(() => watcher.disconnect(), onBeat(() => link.frames !== this.frames && this.draw()));
   },
 
   unmounted() {
     cancelAnimationFrame(this.pending);
-    this.redraw.cancel();
     this.tell.cancel();
     for (const unbind of this.unbind) unbind();
   },
@@ -55,7 +56,6 @@ export default {
       this.past = frame.past;
       this.newest = frame.newest;
       if (!this.scrubbing) this.tick = frame.tick;
-      this.redraw();
     },
 
     /** Ticks that the strip's width stands for. */
@@ -105,6 +105,7 @@ export default {
 
     draw() {
       this.pending = 0;
+      this.frames = link.frames;
       const frame = link.frame;
       if (!frame) return;
       const { clientWidth: width, clientHeight: height } = this.canvas;

@@ -83,6 +83,7 @@ export class Touch {
 
   #down(event) {
     if (event.target !== this.#canvas || this.#passing) return;
+    if (event.isPrimary) this.#pointers.clear(); // whose end was lost, say to another window
     this.#pointers.set(event.pointerId, { x: event.clientX, y: event.clientY, time: event.timeStamp });
     if (this.#pointers.size > 1) {
       this.#pointers.forEach((pointer) => (pointer.time = -Infinity)); // none of them is a click any more

@@ -10,6 +10,7 @@
  */
 
 import { Aim } from "tumble-studio/aim.js";
+import { slowBeat } from "tumble-studio/beat.js";
 import { Eye } from "tumble-studio/camera.js";
 import { Figure } from "tumble-studio/figure.js";
 import { Hud } from "tumble-studio/hud.js";
@@ -64,6 +65,7 @@ export default {
       return;
     }
     this.$el.classList.toggle("ts-soft", this.stage.soft);
+    slowBeat(this.stage.soft);
     this.figure = new Figure();
     this.lines = new Lines();
     this.marks = new Marks();
@@ -75,8 +77,7 @@ export default {
     this.touch = new Touch(this.$el, canvas, { aim, marks, figure, eye, wake, settings: () => this.$props });
     this.steer = new Steering(this.$el, eye, wake);
 
-    const coarse = window.matchMedia("(pointer: coarse)");
-    this.coarse = coarse.matches;
+    this.coarse = window.matchMedia("(pointer: coarse)").matches;
     this.chooseStick();
     const watcher = new ResizeObserver(() => this.resize());
     watcher.observe(this.$el);
@@ -107,6 +108,7 @@ export default {
       this.figure.show(frame, scene);
       this.lines.take(frame);
       this.marks.take(frame);
+      this.stage.late = frame.factor < 0.97 * frame.speed;
       this.wake();
     },
 
@@ -120,28 +122,30 @@ export default {
       this.pending ||= requestAnimationFrame((now) => this.draw(now));
     },
 
+    /** What the hands want is sent in every animation frame, also where pictures are kept further apart. */
     draw(now) {
-      this.pending = 0;
-      if (!this.stage.due(now)) return this.again();
       const seconds = Math.min(0.1, (now - this.last) / 1000);
       this.last = now;
+      this.pending = 0;
       let busy = this.steer.update(seconds); // a gamepad wants to be asked, though nothing may change
       if (this.figure.scene) {
-        let moving = this.figure.glide();
-        moving = this.eye.glide(this.figure.root, seconds) || moving;
+        this.changed = this.eye.glide(this.figure.root, seconds) || this.changed;
         this.touch.update();
-        if (this.changed || moving) {
-          this.changed = false;
-          const { camera } = this.eye;
-          const { root } = this.figure;
-          this.lines.draw(camera, root, this.futures);
-          moving = this.marks.draw(camera, root, { contacts: this.contacts, drag: this.touch.spring }) || moving;
-          this.stage.draw(camera, root);
-        }
-        if (moving) this.changed = true;
-        busy ||= moving;
+        if (this.changed && this.stage.due(now)) this.changed = this.picture();
+        busy ||= this.changed;
       }
       if (busy) this.again();
+    },
+
+    /** Draws; true if the next picture will differ even if nothing happens. */
+    picture() {
+      const moving = this.figure.glide();
+      const { camera } = this.eye;
+      const { root } = this.figure;
+      this.lines.draw(camera, root, this.futures);
+      const flashing = this.marks.draw(camera, root, { contacts: this.contacts, drag: this.touch.spring });
+      this.stage.draw(camera, root);
+      return moving || flashing;
     },
 
     resize() {
@@ -149,6 +153,7 @@ export default {
       if (!width || !height) return;
       this.stage.resize(width, height);
       this.eye.resize(width, height);
+      if (this.figure.scene) this.picture(); // at once: another size empties the canvas
       this.wake();
     },
 
