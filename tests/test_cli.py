@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -11,9 +12,10 @@ import pytest
 from tumble.characters import CHARACTERS
 from tumble.cli import COMMANDS, dispatch
 from tumble.goals import GOALS
-from tumble.planners import PLANNERS
+from tumble.planners import PLANNERS, CEMSettings, CPBPSettings
 from tumble.recording import Recording
 from tumble.scenarios import SCENARIOS
+from tumble.studio.take import Choice
 
 TINY = ["--samples", "4", "--horizon", "0.1", "--threads", "1"]
 SHORT = ["--seconds", "0.2", *TINY]
@@ -262,10 +264,73 @@ def test_bench_json(capsys):
     assert "physics alone" in capsys.readouterr().out
 
 
+# studio ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """What the studio's server is asked to serve; it serves nothing."""
+    calls = []
+    server = ModuleType("tumble.studio.server")
+    server.serve = lambda *arguments, **more: calls.append((arguments, more))
+    monkeypatch.setitem(sys.modules, "tumble.studio.server", server)
+    return calls
+
+
+def test_help_of_the_studio_lists_the_settings_of_its_controller(capsys):
+    assert call("studio", "--help") == 0
+    out = capsys.readouterr().out
+    assert all(word in out for word in ("--host", "--port", "--no-browser", "--seed", "--calm.speed", "token"))
+    assert "--elites" not in out
+    for words in (["--controller", "cem"], ["--controller=cem"]):
+        assert call("studio", *words, "--help") == 0
+        out = capsys.readouterr().out
+        assert "--elites" in out and "--calm.speed" not in out
+
+
+def test_the_studio_by_default(served):
+    assert call("studio") == 0
+    ((arguments, more),) = served
+    assert arguments == (Choice("stand", "humanoid", "cpbp", 0), CPBPSettings(), "127.0.0.1", 8080, 0)
+    assert more == {"browser": True}
+
+
+def test_options_reach_the_studio(served):
+    words = ["getup", "--controller", "cem", "--samples", "5", "--elites", "3", "--character", "humanoid-light"]
+    more_words = ["--seed", "7", "--threads", "2", "--host", "::1", "--port", "0", "--no-browser"]
+    assert call("studio", *words, *more_words) == 0
+    ((arguments, more),) = served
+    settings = CEMSettings(samples=5, elites=3)
+    assert arguments == (Choice("getup", "humanoid-light", "cem", 7), settings, "::1", 0, 2)
+    assert more == {"browser": False}
+
+
+def test_without_nicegui_the_studio_says_what_to_install(capsys, monkeypatch, served):
+    monkeypatch.setattr("tumble.cli.studio_command.find_spec", lambda name: None)
+    assert call("studio") == 2
+    assert capsys.readouterr().err == "tumble: the studio needs NiceGUI: pip install 'tumble[studio]'\n"
+    assert not served
+
+
+def test_help_of_the_studio_needs_no_server():
+    """Nor any of its modules, which take long to import or may not be there."""
+    code = """
+import sys
+from tumble.cli import dispatch
+try:
+    dispatch(["studio", "--help"])
+except SystemExit as end:
+    assert not end.code
+print([name for name in sys.modules if name.split(".")[0] in ("nicegui", "uvicorn", "fastapi")], file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr == "[]\n"
+
+
 # Mistakes -------------------------------------------------------------------------------------------
 
 BAD = [
-    (["frobnicate"], "no command 'frobnicate'; there are: bench, list, replay, run, strip"),
+    (["frobnicate"], "no command 'frobnicate'; there are: bench, list, replay, run, strip, studio"),
     (["rnu"], "(did you mean 'run'?)"),
     (
         ["run", "stnd"],
@@ -307,11 +372,29 @@ BAD = [
     (["bench", "planner", "--controller", "cpb"], "no controller 'cpb'"),
     (["bench", "planner", "--samples", "1"], "samples must be a number 2 or more"),
     (["list", "--jsn"], "--jsn"),
+    (["studio", "stnd"], "no scenario 'stnd'; there are: ball, ball-light,"),
+    (["studio", "stnd"], "(did you mean 'stand'?)"),
+    (["studio", "stand", "push"], "push"),
+    (["studio", "--controller", "cpb"], "no controller 'cpb'; there are: "),
+    (["studio", "--controller=cpb"], "(did you mean 'cpbp'?)"),
+    (["studio", "--controller"], "--controller"),
+    (["studio", "--character", "human"], "no character 'human'; there are: humanoid,"),
+    (["studio", "--seed", "-1"], "seed must be a number 0 or more"),
+    (["studio", "--threads", "-1"], "threads must be a number 0 or more and at most 1024, got -1"),
+    (["studio", "--port", "65536"], "port must be a number 0 or more and at most 65535, got 65536"),
+    (["studio", "--port", "-1"], "port must be a number 0 or more and at most 65535, got -1"),
+    (["studio", "--port", "http"], "http"),
+    (["studio", "--samples", "1"], "samples must be a number 2 or more and at most 100000, got 1"),
+    (["studio", "--horizon", "nan"], "horizon must be a number 0.0333333 or more and at most 60, got nan"),
+    (["studio", "--calm.speed", "0"], "speed must be a number above 0, got 0"),
+    (["studio", "--controller", "cem", "--samples", "4", "--elites", "9"], "elites must be 1 to samples (4), got 9"),
+    (["studio", "--controller", "cem", "--calm.speed", "1"], "--calm.speed"),
+    (["studio", "push", "--force", "600"], "--force"),
 ]
 
 
 @pytest.mark.parametrize(("words", "message"), BAD, ids=[" ".join(words)[:40] for words, _ in BAD])
-def test_mistakes_exit_with_2_and_a_sentence(capsys, monkeypatch, tmp_path, words, message):
+def test_mistakes_exit_with_2_and_a_sentence(capsys, monkeypatch, tmp_path, served, words, message):
     monkeypatch.chdir(tmp_path)
     assert call(*words) == 2
     captured = capsys.readouterr()
@@ -319,7 +402,7 @@ def test_mistakes_exit_with_2_and_a_sentence(capsys, monkeypatch, tmp_path, word
     assert message in " ".join(said.split())
     assert captured.out == "" or "--json" not in words
     assert "Traceback" not in said
-    assert not any(tmp_path.iterdir())
+    assert not any(tmp_path.iterdir()) and not served
 
 
 def test_a_mistake_in_a_process_of_its_own(tmp_path):

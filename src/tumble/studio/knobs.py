@@ -5,6 +5,7 @@ for knob in knobs(CPBPSettings()):
 """
 
 import dataclasses
+import functools
 import inspect
 import math
 import re
@@ -62,11 +63,11 @@ def knobs(settings: Any) -> list[Knob]:
 
 
 def _knob(settings: Any, name: str) -> Knob:
-    owner, value = None, settings
+    owner = value = settings
     for part in name.split("."):
         owner, value = value, getattr(value, part)
     low, high = (0.0, 1.0) if isinstance(value, bool) else _range(settings, name, value)
-    about = _comments(type(owner)).get(name.rpartition(".")[2], "")
+    about = _comments(owner.__class__).get(name.rpartition(".")[2], "")
     return Knob(name, about, type(value), float(value), low, high)
 
 
@@ -93,6 +94,7 @@ def _takes(settings: Any, name: str, value: float) -> bool:
     return True
 
 
+@functools.cache
 def _comments(kind: type) -> dict[str, str]:
     """The comments beside the fields of a dataclass and of those it derives from."""
     found: dict[str, str] = {}

@@ -10,7 +10,6 @@ A message is little endian: the fields of `HEADER`, then
 About 3.6 KB with 32 futures. A browser learns the bodies' shapes from `describe`, once a scene.
 """
 
-import copy
 import struct
 from dataclasses import dataclass
 from functools import cached_property
@@ -92,10 +91,7 @@ class Packer:
     number: int
 
     def __post_init__(self) -> None:
-        # the distance of a speculative contact does not tell whether it touches yet
-        self._model = copy.copy(self.scene.model)
-        self._model.opt.enableflags &= ~mujoco.mjtEnableBit.mjENBL_SPECULATIVE.value  # type: ignore[attr-defined]
-        self._data = mujoco.MjData(self._model)
+        self._data = mujoco.MjData(self.scene.model)
 
     @cached_property
     def description(self) -> dict[str, Any]:
@@ -116,10 +112,10 @@ class Packer:
           terms: id of the goal's list of terms.
           drag: body, point in its frame, and target.
         """
-        data = self._data
-        mujoco.mj_setState(self._model, data, state, mujoco.mjtState.mjSTATE_INTEGRATION)
-        mujoco.mj_kinematics(self._model, data)
-        mujoco.mj_collision(self._model, data)
+        model, data = self.scene.model, self._data
+        mujoco.mj_setState(model, data, state, mujoco.mjtState.mjSTATE_INTEGRATION)
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_collision(model, data)  # before velocities: no contact is speculative, all distances are true
         origin = data.xpos[self.scene.body(self.scene.character.root)].copy()
         values = np.empty(0) if plan is None else np.minimum(plan.values.mean(axis=0), 1e30)
         lines = [] if plan is None else [thinned(plan.paths), plan.path, plan.smoothed]
