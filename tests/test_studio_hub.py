@@ -436,7 +436,6 @@ def test_requests_reach_the_stage(play):
 
 ERRORS = [
     (Drag("left_hnad", (0.0, 0.0, 0.0)), "(did you mean 'left_hand'?)"),
-    (Scrub(10**9), "the timeline holds ticks"),
     (Resume(-1), "the timeline holds ticks"),
     (Steer(5.0, 0.0), "length of a steering direction must be a number"),
     (Hurl((0.0, 0.0, 1.0), (0.0, 0.0, 0.0), 1e9), "mass of a ball must be a number 0.1 or more and at most 500"),
@@ -665,3 +664,15 @@ def test_a_stage_outlives_its_loop(small):
     hub.stage.post(hub.stage.advance).result(30)
     assert hub.stage.post(lambda: 42).result(30) == 42
     hub.stage.close()
+
+
+def test_who_asked_first_gets_what_a_lost_controller_leaves(play):
+    async def scene(hub):
+        a, b, c = await cast(hub, "a", "b", "c")
+        c.send(Ask())
+        await a.until(lambda: a.told("controls")[-1]["waiting"])
+        await a.leave()
+        await c.until(lambda: c.told("controls")[-1]["controls"])
+        assert not b.told("controls")[-1]["controls"]
+
+    play(scene)

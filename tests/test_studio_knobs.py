@@ -11,7 +11,7 @@ from tumble.errors import UserError, check_number
 from tumble.planners import PLANNERS, CEMSettings, CPBPSettings
 from tumble.planners.planned import names_of, replaced
 from tumble.studio.knobs import Knob, knobs
-from tumble.studio.presets import LARGEST, OURS, Presets, default_path
+from tumble.studio.presets import COMMON, LARGEST, Presets, default_path, ours
 
 SHARES = (0.0, 0.25, 0.5, 0.775, 1.0)
 PAIRED = ("transition_place", "transition_speed")  # both are 0 or none is
@@ -203,17 +203,29 @@ def path(tmp_path):
 
 
 @pytest.mark.parametrize("name", PLANNERS)
-@pytest.mark.parametrize("preset", OURS)
+@pytest.mark.parametrize("preset", COMMON)
 def test_our_presets_fit_every_planner(name, preset):
     settings = PLANNERS[name].settings()
-    changed = replaced(settings, OURS[preset])
+    changed = replaced(settings, COMMON[preset])
     assert (changed == settings) == (preset == "default")
-    assert all(getattr(changed, key) == value for key, value in OURS[preset].items())
-    assert {one.name for one in fields(settings)} >= set(OURS[preset])
+    assert all(getattr(changed, key) == value for key, value in COMMON[preset].items())
+    assert {one.name for one in fields(settings)} >= set(COMMON[preset])
+
+
+def test_ours_for_cpbp_switch_its_beliefs_on():
+    (preset,) = set(ours("cpbp")) - set(COMMON)
+    changed = replaced(CPBPSettings(), ours("cpbp")[preset])
+    assert changed.transition_place > 0 < changed.transition_speed
+
+
+def test_a_file_does_not_replace_ours(path):
+    path.parent.mkdir(parents=True)
+    path.write_text('{"cpbp": {"quick": {"samples": 3.0}}}')
+    assert Presets(path).of("cpbp") == ours("cpbp")
 
 
 def test_without_a_file_there_are_ours(path):
-    assert Presets(path).of("cpbp") == OURS
+    assert Presets(path).of("cpbp") == ours("cpbp")
     assert not path.parent.exists()  # reading makes nothing
 
 
@@ -223,9 +235,9 @@ def test_saved_presets_are_there_again_for_their_controller(path):
     presets.save("cpbp", "Ärger & Söhne 🤸", {})
     presets.save("cem", "mine", {"samples": 5.0})
     for one in (presets, Presets(path)):
-        assert one.of("cpbp") == {**OURS, "mine": {"samples": 48.0, "calm.speed": 0.1}, "Ärger & Söhne 🤸": {}}
-        assert one.of("cem") == {**OURS, "mine": {"samples": 5.0}}
-        assert one.of("ps") == OURS
+        assert one.of("cpbp") == {**ours("cpbp"), "mine": {"samples": 48.0, "calm.speed": 0.1}, "Ärger & Söhne 🤸": {}}
+        assert one.of("cem") == {**ours("cem"), "mine": {"samples": 5.0}}
+        assert one.of("ps") == COMMON
     presets.save("cpbp", "mine", {"horizon": 0.5})
     assert presets.of("cpbp")["mine"] == {"horizon": 0.5}
     assert [file.name for file in path.parent.iterdir()] == ["presets.json"]
@@ -280,7 +292,7 @@ def test_a_file_that_is_too_large(path):
     with pytest.raises(UserError, match=r"presets\.json is too large for a file of presets; move it away"):
         Presets(path).of("cpbp")
     path.write_bytes(b"{" + b" " * (LARGEST - 2) + b"}")
-    assert Presets(path).of("cpbp") == OURS
+    assert Presets(path).of("cpbp") == ours("cpbp")
 
 
 def test_a_folder_in_the_way(path):
@@ -304,7 +316,7 @@ def test_a_disk_that_is_full_leaves_the_old_file(path, monkeypatch):
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(UserError, match=r"cannot write .*presets\.json: No space left on device"):
         Presets(path).save("cpbp", "other", {})
-    assert Presets(path).of("cpbp") == {**OURS, "mine": {"samples": 48.0}}
+    assert Presets(path).of("cpbp") == {**ours("cpbp"), "mine": {"samples": 48.0}}
     assert [file.name for file in path.parent.iterdir()] == ["presets.json"]
 
 

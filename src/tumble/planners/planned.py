@@ -8,7 +8,7 @@ import numpy as np
 
 from tumble.controller import Controller
 from tumble.errors import UserError, unknown
-from tumble.goals import Goal, looking
+from tumble.goals import Goal, Term, looking
 from tumble.planners.planner import Plan, Planner, check_sizes
 from tumble.sims import Sims
 
@@ -71,8 +71,9 @@ class Planned(Controller):
     def _changed(self, changes: Mapping[str, float]) -> tuple[Any, dict[str, float]]:
         """Settings and weights as they would be."""
         weights = {name.removeprefix(WEIGHT): value for name, value in changes.items() if name.startswith(WEIGHT)}
+        known = {kind.name for kind in Term.__subclasses__()}  # also of a goal that is to come with the next frame
         for name in weights:
-            if name not in self.goal.names:
+            if name not in known and name not in self.goal.names:
                 raise unknown("term", name, self.goal.names, " in the goal")
         self.goal.weighted(weights)
         settings = replaced(

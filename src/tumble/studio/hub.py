@@ -173,9 +173,11 @@ class Hub:
     def _leave(self, viewer: Viewer) -> None:
         if self.viewers.get(viewer.key) is viewer:  # else it has come back already
             del self.viewers[viewer.key]
-        self._forget(viewer.key)
+            self._forget(viewer.key)
         if self.controls(viewer.key):
             self.stage.post(self._let_go)
+            if viewer.key not in self.viewers and self._asking:
+                self._hand_to(next(iter(self._asking)))
         if not self.viewers:
             self.stage.watch(False)
         self._tell_controls()

@@ -27,7 +27,7 @@ VERSION = 1
 # numbers of bodies, paths, points, best, smoothed, contacts, terms; terms id
 HEADER = struct.Struct("<BBH III fffffff fff HHHHHHHH")
 PAST, PAUSED, RECORDING, BROKEN, TARGET, VELOCITY, DRAG = (1 << i for i in range(7))
-PATHS, POINTS, CONTACTS = 32, 12, 32  # drawn at most; a message stays below 5 KB
+PATHS, POINTS, LINE, CONTACTS = 32, 12, 60, 32  # drawn at most; a message stays below 5 KB
 FAR = 32.767  # m from the origin, the farthest that int16 in mm can tell
 TOUCHING = 0.002  # m between surfaces that touch
 SHAPES = {
@@ -118,7 +118,11 @@ class Packer:
         mujoco.mj_collision(model, data)  # before velocities: no contact is speculative, all distances are true
         origin = data.xpos[self.scene.body(self.scene.character.root)].copy()
         values = np.empty(0) if plan is None else np.minimum(plan.values.mean(axis=0), 1e30)
-        lines = [] if plan is None else [thinned(plan.paths), plan.path, plan.smoothed]
+        lines = (
+            []
+            if plan is None
+            else [thinned(plan.paths), *(thinned(line[None], LINE)[0] for line in (plan.path, plan.smoothed))]
+        )
         paths, best, smoothed = lines or [np.empty((0, 0, 3)), np.empty((0, 3)), np.empty((0, 3))]
         near = (np.abs(data.contact.pos - origin) < FAR).all(axis=1)  # balls wait far away
         touching = data.contact.pos[near & (data.contact.dist < TOUCHING)][:CONTACTS]
@@ -144,11 +148,11 @@ class Packer:
         return b"".join([header, floats.tobytes(), *points])
 
 
-def thinned(paths: np.ndarray) -> np.ndarray:
-    """At most `PATHS` of the sampled paths (n, K, 3), `POINTS` points each; the last point stays."""
+def thinned(paths: np.ndarray, most: int = POINTS) -> np.ndarray:
+    """At most `PATHS` of some paths (n, K, 3), and of the points of each; the last point stays."""
     n, steps, _ = paths.shape
     which = np.linspace(0, n - 1, min(n, PATHS)).round().astype(int)
-    points = np.linspace(0, steps - 1, min(steps, POINTS)).round().astype(int)
+    points = np.linspace(0, steps - 1, min(steps, most)).round().astype(int)
     return paths[np.ix_(which, points)]
 
 

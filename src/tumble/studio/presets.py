@@ -17,14 +17,20 @@ from tumble.errors import UserError
 from tumble.recording import replace_file
 
 Changes = Mapping[str, float]
-OURS: Mapping[str, Changes] = {
+COMMON: Mapping[str, Changes] = {
     "default": {},
     "quick": {"samples": 16.0, "horizon": 0.8},
     "thorough": {"samples": 64.0},
     "far-sighted": {"horizon": 2.0},
 }
+BELIEFS: Mapping[str, Changes] = {"beliefs (Q not 0)": {"transition_place": 0.05, "transition_speed": 0.5}}
 LARGEST = 1 << 20  # bytes of a file
 LONGEST = 40  # characters of a name
+
+
+def ours(controller: str) -> dict[str, Changes]:
+    """The presets for a controller that come with tumble."""
+    return {**COMMON, **(BELIEFS if controller == "cpbp" else {})}
 
 
 def default_path() -> Path:
@@ -41,14 +47,14 @@ class Presets:
 
     def of(self, controller: str) -> dict[str, Changes]:
         """Ours and the saved ones for a controller; a file that is no file of presets is an error."""
-        return {**OURS, **self._saved().get(controller, {})}
+        return {**self._saved().get(controller, {}), **ours(controller)}
 
     def save(self, controller: str, name: str, changes: Changes) -> None:
         """Keep changes under a name; ours cannot be replaced."""
         name = name.strip()
         if not 0 < len(name) <= LONGEST or not name.isprintable():
             raise UserError(f"a preset's name has 1 to {LONGEST} characters, got {name[:80]!r}")
-        if name in OURS:
+        if name in ours(controller):
             raise UserError(f"'{name}' is a preset of tumble's own; choose another name")
         saved = self._saved()
         saved.setdefault(controller, {})[name] = dict(changes)

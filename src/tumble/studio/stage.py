@@ -96,6 +96,9 @@ class Stage:
     def post(self, job: Callable[[], Any]) -> "Future[Any]":
         """Have a function called between frames; the future has its result or its exception."""
         future: Future[Any] = Future()
+        if self._closing:
+            future.set_exception(UserError("the studio is closing"))
+            return future
         self._jobs.put((job, future))
         self._wake.set()
         return future
@@ -119,6 +122,7 @@ class Stage:
             else:
                 self._step()
             self._wake.clear()  # before looking at what it told of: a wake in between would be lost
+        self._work()  # nobody waits for ever
 
     def _work(self) -> None:
         while not self._jobs.empty():
@@ -176,8 +180,9 @@ class Stage:
 
     def pause(self) -> None:
         """Stop time."""
-        self.playing = False
-        self._look(self.timeline.newest, PAUSED)
+        if self.past is None:
+            self.playing = False
+            self._look(self.timeline.newest, PAUSED)
 
     def play(self) -> None:
         """Let time go on, from the moment that is shown."""
@@ -187,10 +192,10 @@ class Stage:
 
     def advance(self) -> None:
         """Stop time and make one frame; in the past, show the next one."""
-        if self.past is not None:
-            self.scrub(min(self.past + 1, self.timeline.newest))
+        if self.past is not None and self.past < self.timeline.newest:
+            self.scrub(self.past + 1)
             return
-        self.playing = False
+        self.playing, self.past = False, None
         self._step()
         self._look(self.timeline.newest, PAUSED)
 
@@ -202,7 +207,8 @@ class Stage:
         self._audience.changed()
 
     def scrub(self, tick: int) -> None:
-        """Stop time and show a moment of the past."""
+        """Stop time and show a moment of the past, the nearest that is kept."""
+        tick = min(max(tick, self.timeline.oldest), self.timeline.newest)
         self.timeline.at(tick)
         self.playing, self.past = False, tick
         self._look(tick, PAST | PAUSED)

@@ -89,6 +89,7 @@ class Take:
         # an event between two frames comes with the later one, which is the next if it began in the last dt
         self._due = deque(event for event in self._events if event[0] > time - scene.dt + 1e-9)
         self._pulled: Drag | None = None  # the drag that the session knows of
+        self._want: SetGoal | None = None  # the goal that the next frame will set
 
     def settle(self) -> None:
         """Have settings and weights that wait for the next frame now; whoever leaves the session calls this."""
@@ -117,8 +118,8 @@ class Take:
         return self._began + self.session.time
 
     def send(self, *commands: Command) -> None:
-        """Have commands applied in the next frame, all or none. Of several drags in a frame the last one counts."""
-        others = [command for command in commands if not isinstance(command, Drag | Release)]
+        """Have commands applied in the next frame, all or none. Of drags and of goals the last one counts."""
+        others = [command for command in commands if not isinstance(command, Drag | Release | SetGoal)]
         if others and len(self._waiting) + len(others) > WAITING:
             raise UserError(f"{WAITING} commands wait for the next frame already")
         for command in commands:
@@ -130,6 +131,7 @@ class Take:
                 self.drag = command if isinstance(command, Drag) else None
             elif isinstance(command, SetGoal):
                 self.wanted, self._steered = command, False
+                self._want = command
 
     def want(self, goal: str) -> None:
         """Want a goal by its name; what it needs is ahead of the character, or the first ball there is."""
@@ -179,5 +181,7 @@ class Take:
             self.send(self._due.popleft()[1])
         if self.drag is not self._pulled:
             self.session.send(self.drag or Release())
-        self._pulled, self._waiting = self.drag, []
+        if self._want is not None:
+            self.session.send(self._want)
+        self._pulled, self._want, self._waiting = self.drag, None, []
         return self.session.step()
