@@ -305,6 +305,14 @@ def test_options_reach_the_studio(served):
     assert more == {"browser": False}
 
 
+def test_options_of_a_scenario_reach_the_studio(served, capsys):
+    assert call("studio", "push", "--force", "600") == 0
+    assert call("studio", "push", "--force", "400") == 0
+    assert [arguments[0] for arguments, _ in served] == [Choice("push", options=(("force", 600.0),)), Choice("push")]
+    assert call("studio", "push", "--force", "-1") == 2
+    assert "force must be a number 0 or more" in capsys.readouterr().err
+
+
 def test_without_nicegui_the_studio_says_what_to_install(capsys, monkeypatch, served):
     monkeypatch.setattr("tumble.cli.studio_command.find_spec", lambda name: None)
     assert call("studio") == 2
@@ -340,7 +348,7 @@ BAD = [
     (["run", "--json", "stand"], "name the scenario first: tumble run SCENARIO ...; there are: stand, push"),
     (["run", "stand", "--controller", "cpb"], "no controller 'cpb'; there are: "),
     (["run", "stand", "--controller=cpb"], "(did you mean 'cpbp'?)"),
-    (["run", "stand", "--character", "human"], "no character 'human'; there are: humanoid,"),
+    (["run", "stand", "--character", "human"], "no character 'human'; there are: "),
     (["run", "stand", "--trials", "0"], "trials must be a number 1 or more and at most 1e+06, got 0"),
     (["run", "stand", "--seed", "-1"], "seed must be a number 0 or more"),
     (["run", "stand", "--threads", "-1"], "threads must be a number 0 or more and at most 1024, got -1"),
@@ -378,7 +386,7 @@ BAD = [
     (["studio", "--controller", "cpb"], "no controller 'cpb'; there are: "),
     (["studio", "--controller=cpb"], "(did you mean 'cpbp'?)"),
     (["studio", "--controller"], "--controller"),
-    (["studio", "--character", "human"], "no character 'human'; there are: humanoid,"),
+    (["studio", "--character", "human"], "no character 'human'; there are: "),
     (["studio", "--seed", "-1"], "seed must be a number 0 or more"),
     (["studio", "--threads", "-1"], "threads must be a number 0 or more and at most 1024, got -1"),
     (["studio", "--port", "65536"], "port must be a number 0 or more and at most 65535, got 65536"),
@@ -389,7 +397,7 @@ BAD = [
     (["studio", "--calm.speed", "0"], "speed must be a number above 0, got 0"),
     (["studio", "--controller", "cem", "--samples", "4", "--elites", "9"], "elites must be 1 to samples (4), got 9"),
     (["studio", "--controller", "cem", "--calm.speed", "1"], "--calm.speed"),
-    (["studio", "push", "--force", "600"], "--force"),
+    (["studio", "stand", "--force", "600"], "--force"),
 ]
 
 

@@ -10,6 +10,7 @@ import pytest
 from tumble.errors import UserError, check_number
 from tumble.planners import PLANNERS, CEMSettings, CPBPSettings
 from tumble.planners.planned import names_of, replaced
+from tumble.scenarios import SCENARIOS
 from tumble.studio.knobs import Knob, knobs
 from tumble.studio.presets import COMMON, LARGEST, Presets, default_path, ours
 
@@ -327,3 +328,9 @@ def test_where_presets_lie(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     assert default_path() == tmp_path / ".config" / "tumble" / "presets.json"
     assert not any(tmp_path.iterdir())
+
+
+def test_texts_below_fields_are_read_too():
+    about = {knob.name: knob.about for knob in knobs(SCENARIOS["ball"]())}
+    assert about["rolling"] == "Speed at which the ball rolls at the start, in a random direction, m/s."
+    assert all(about.values())

@@ -181,11 +181,20 @@ def test_a_choice_decides_everything(small):
     assert Take(Choice(), 1, small).planned.planner.settings == small
 
 
+def test_options_of_a_scenario_count(small):
+    plain, strong = (Take(Choice("push", options=options), 1, small) for options in ((), (("force", 900.0),)))
+    ((_, push),), ((_, harder),) = plain._events, strong._events
+    assert np.hypot(*push.force[:2]) == pytest.approx(400)
+    assert np.hypot(*harder.force[:2]) == pytest.approx(900)
+
+
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
         (Choice("stnd"), "no scenario 'stnd'; there are: ball"),
-        (Choice(character="human"), "no character 'human'; there are: humanoid"),
+        (Choice("push", options=(("farce", 1.0),)), "no setting 'farce'; there are: force (did you mean 'force'?)"),
+        (Choice("push", options=(("force", -1.0),)), "force must be a number 0 or more"),
+        (Choice(character="human"), "no character 'human'; there are: "),
         (Choice(controller="cpb"), "no controller 'cpb'; there are: cem, cpbp"),
         (Choice(seed=-1), "seed must be a number 0 or more"),
         (Choice(seed=2**64), "seed must be a number 0 or more"),

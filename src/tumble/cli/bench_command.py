@@ -46,7 +46,7 @@ def bench(
       samples: futures a frame.
       horizon: seconds ahead.
       frames: timed frames of each scenario; planner.
-      seconds: that each part takes; studio.
+      seconds: that serving is measured for; studio.
       clients: that watch while serving is measured; studio.
       threads: for the physics; 0: one per core.
       as_json: print one JSON object on standard output.

@@ -1,22 +1,21 @@
 """`tumble studio [SCENARIO]`: watch, touch and direct a character in a browser."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from typing import Annotated, Any
 
 import tyro
 
 from tumble.cli.options import CONFIG, FLAT, settings_type
-from tumble.errors import UserError, check_number
+from tumble.errors import UserError, check_number, choose
+from tumble.scenarios import SCENARIOS, Scenario
 from tumble.studio.take import Choice, Take
 
 
 @dataclass(frozen=True)
 class StudioOptions:
-    """What `tumble studio` takes beside the settings of its controller."""
+    """What `tumble studio` takes beside the options of its scenario and the settings of its controller."""
 
-    scenario: Annotated[str, tyro.conf.Positional] = "stand"
-    """What is played first: see 'tumble list'."""
     controller: str = "cpbp"
     """Who controls: see 'tumble list'."""
     character: str = "humanoid"
@@ -37,17 +36,21 @@ ABOUT = """Direct a character live, in a browser: drag it, push it, throw things
 
 The printed address carries a token; only browsers that were opened with it get in. Ctrl-C ends the studio.
 
-Example: tumble studio push --controller cem --samples 64 --port 9000 --no-browser
+Usage: tumble studio [SCENARIO] [OPTIONS]; scenarios are listed by 'tumble list', the first one is 'stand'.
+
+Example: tumble studio push --force 600 --controller cem --samples 64 --port 9000 --no-browser
 
 Example, from your phone, in a network that you trust: tumble studio --host 0.0.0.0
 """
 
 
-def studio(options: StudioOptions, settings: Any) -> int:
+def studio(options: StudioOptions, scenario: Scenario, settings: Any) -> int:
     """Check everything, then serve until interrupted."""
     check_number("threads", options.threads, 0, 1024)
     check_number("port", options.port, 0, 65535)
-    choice = Choice(options.scenario, options.character, options.controller, options.seed)
+    usual = asdict(type(scenario)())  # type: ignore[call-overload]
+    changed = tuple((name, value) for name, value in asdict(scenario).items() if value != usual[name])  # type: ignore[call-overload]
+    choice = Choice(scenario.name, options.character, options.controller, options.seed, changed)
     Take(choice, 1, settings)  # says what is wrong before anything is served
     if find_spec("nicegui") is None:
         raise UserError("the studio needs NiceGUI: pip install 'tumble[studio]'")
@@ -58,11 +61,17 @@ def studio(options: StudioOptions, settings: Any) -> int:
 
 
 def main(arguments: list[str]) -> int:
-    """Parse and run. The controller decides which settings there are."""
-    kind = settings_type(arguments)
+    """Parse and run. Scenario and controller decide which other options there are."""
+    named = bool(arguments) and not arguments[0].startswith("-")
+    kind = choose("scenario", arguments[0] if named else "stand", SCENARIOS)
+    kind_of_settings = settings_type(arguments)
 
-    def go(options: Annotated[StudioOptions, FLAT], settings: Annotated[kind, FLAT]) -> int:  # type: ignore[valid-type]
-        return studio(options, settings)
+    def go(
+        options: Annotated[StudioOptions, FLAT],
+        scenario: Annotated[kind, FLAT],  # type: ignore[valid-type]
+        settings: Annotated[kind_of_settings, FLAT],  # type: ignore[valid-type]
+    ) -> int:
+        return studio(options, scenario, settings)
 
     go.__doc__ = ABOUT
-    return tyro.cli(go, prog="tumble studio", args=arguments, config=CONFIG)
+    return tyro.cli(go, prog="tumble studio", args=arguments[named:], config=CONFIG)

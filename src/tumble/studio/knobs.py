@@ -15,7 +15,8 @@ from tumble.errors import UserError
 from tumble.planners.planned import names_of, replaced
 
 FACTORS = (10.0, 5.0, 2.0, 1.0)  # of the default, tried as ends of a range, the widest first
-FIELD = re.compile(r"^\s+(\w+): [^#=\n]+(?:=[^#\n]*)?#\s*(.+)$", re.MULTILINE)
+FIELDS = re.compile(r"^\s+(\w+): [^#=\n]+(?:=[^#\n]*)?#\s*(.+)$", re.MULTILINE)
+DESCRIBED = re.compile(r'^\s+(\w+): [^#=\n]+(?:=[^#\n]*)?\n\s+"""(.+?)"""$', re.MULTILINE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Knob:
 
     Attributes:
       name: 'field' or 'field.field'.
-      about: what the comment beside the field says.
+      about: what the comment beside the field, or the text below it, says.
       kind: bool, int or float.
       value, low, high: now, and the ends of the slider, which the class accepts.
     """
@@ -96,8 +97,9 @@ def _takes(settings: Any, name: str, value: float) -> bool:
 
 @functools.cache
 def _comments(kind: type) -> dict[str, str]:
-    """The comments beside the fields of a dataclass and of those it derives from."""
+    """What is written beside or below the fields of a dataclass and of those it derives from."""
     found: dict[str, str] = {}
     for ancestor in reversed([one for one in kind.__mro__ if dataclasses.is_dataclass(one)]):
-        found |= dict(FIELD.findall(inspect.getsource(ancestor)))
+        source = inspect.getsource(ancestor)
+        found |= {**dict(FIELDS.findall(source)), **dict(DESCRIBED.findall(source))}
     return found

@@ -79,7 +79,7 @@ def measure(samples: int, seconds: float, clients: int, threads: int) -> dict[st
 
     Args:
       samples: futures of C-PBP where it plans.
-      seconds: that each part takes.
+      seconds: that serving is measured for; comparing rates takes 20 s at most.
       clients: in the crowd.
       threads: for the physics; 0: one per core.
     """
@@ -91,13 +91,15 @@ async def _measure(samples: int, seconds: float, clients: int, threads: int) -> 
     hub, settings = Hub(asyncio.get_running_loop()), CPBPSettings(samples=samples)
     stage = Stage(Choice("stand"), hub, threads, settings)
     async with _open(stage, hub) as address:
-        figures = await _rates(stage, hub, address, seconds, Take(Choice("stand"), threads, settings))
+        short = min(seconds, 20.0)
+        figures = await _rates(stage, hub, address, short, Take(Choice("stand"), threads, settings))
+        figures |= await _reactions(stage, address, short)
         figures |= await _costs(stage, address, seconds, clients)
     return figures
 
 
 async def _rates(stage: Stage, hub: Hub, address: str, seconds: float, alone: Take) -> dict[str, Any]:
-    """Frames a second with one client and without any, in turns; then how soon a drag shows, in real time."""
+    """Frames a second with one client and without any, in turns; bytes of a frame."""
     await _do(stage, lambda: stage.slow(FASTEST))
     crowd = asyncio.create_task(_crowd(address, 1, 2 * seconds + TURNS + WARM))
     while not hub.viewers:
@@ -109,7 +111,6 @@ async def _rates(stage: Stage, hub: Hub, address: str, seconds: float, alone: Ta
         await asyncio.sleep(seconds / TURNS)
         live.append((stage.timeline.newest - tick) / (time.perf_counter() - began))
         headless.append(await _do(stage, lambda: _run(alone, seconds / TURNS)))
-    await _do(stage, lambda: stage.slow(1.0))
     (seen,) = await crowd
     return {
         "headless_rate": float(np.median(headless)),
@@ -120,8 +121,19 @@ async def _rates(stage: Stage, hub: Hub, address: str, seconds: float, alone: Ta
     }
 
 
+async def _reactions(stage: Stage, address: str, seconds: float) -> dict[str, Any]:
+    """How soon a drag shows while C-PBP plans, in real time or what is left of it."""
+    await _do(stage, lambda: stage.slow(1.0))
+    (seen,) = await _crowd(address, 1, seconds)
+    frames, milliseconds = zip(*seen["reactions"], strict=True)
+    return {
+        "reaction_frames": {"median": float(np.median(frames)), "most": int(max(frames))},
+        "reaction_ms": {"median": float(np.median(milliseconds)), "most": float(max(milliseconds))},
+    }
+
+
 async def _costs(stage: Stage, address: str, seconds: float, clients: int) -> dict[str, Any]:
-    """Of one core at 60 frames a second without a planner; frames that were missed; reactions; memory."""
+    """Of one core at 60 frames a second without a planner; frames that were missed; memory."""
     await _do(stage, lambda: setattr(stage.take.planned, "planner", _Idle(stage.take.scene)))
     await _do(stage, lambda: stage.slow(2.0))
     crowd = asyncio.create_task(_crowd(address, clients, seconds + 2 * WARM))
@@ -131,15 +143,12 @@ async def _costs(stage: Stage, address: str, seconds: float, clients: int) -> di
     wall, cpu = time.perf_counter() - began, time.process_time() - cpu
     rate, grown = (stage.timeline.newest - tick) / wall, _memory() - memory
     seen = await crowd
-    frames, milliseconds = zip(*(reaction for one in seen for reaction in one["reactions"]), strict=True)
     return {
         "clients": clients,
         "idle_rate": rate,
         "core_share": cpu / wall,
         "missed": sum(one["missed"] for one in seen),
         "grown_mb": grown,
-        "reaction_frames": {"median": float(np.median(frames)), "most": int(max(frames))},
-        "reaction_ms": {"median": float(np.median(milliseconds)), "most": float(max(milliseconds))},
     }
 
 

@@ -45,11 +45,16 @@ def direct_panel(desk: Desk) -> None:
 
     async def choose(name: str, value: Any) -> None:
         if value != getattr(desk.stage.choice, name):
-            await desk.do(lambda: desk.stage.choose(replace(desk.stage.choice, **{name: value})))
+            changes = {"options": (), name: value} if name == "scenario" else {name: value}
+            await desk.do(lambda: desk.stage.choose(replace(desk.stage.choice, **changes)))
 
     async def want(goal: str) -> None:
         if await desk.do(lambda: desk.stage.take.want(goal)):
             desk.hub.refresh()
+
+    async def option(name: str, value: float | None) -> None:
+        options = {**dict(desk.stage.choice.options), name: float(value or 0)}
+        await choose("options", tuple(options.items()))
 
     rows = (("scenario", list(SCENARIOS)), ("character", list(CHARACTERS)), ("controller", list(PLANNERS)))
     selects = {name: _select(name, options, partial(choose, name)) for name, options in rows}
@@ -57,6 +62,9 @@ def direct_panel(desk: Desk) -> None:
     seed.on("change", lambda: choose("seed", int(seed.value or 0)))
     goal = _select("goal", list(GOALS), want)
     summary = ui.label().classes("about")
+    box = ui.column().classes("panel")
+    numbers: dict[str, ui.number] = {}
+    built: list[str] = []
 
     def show() -> None:
         choice = desk.stage.choice
@@ -65,6 +73,16 @@ def direct_panel(desk: Desk) -> None:
         seed.set_value(choice.seed)
         goal.set_value(desk.stage.take.wanted.goal)
         summary.set_text(SCENARIOS[choice.scenario].summary)
+        scenario = choice.built()
+        if built != [choice.scenario]:
+            built[:] = [choice.scenario]
+            box.clear()
+            numbers.clear()
+            with box:
+                for knob in knobs(scenario):
+                    numbers[knob.name] = _option(knob, option)
+        for knob in knobs(scenario):
+            numbers[knob.name].set_value(knob.value)
 
     desk.shows(show)
 
@@ -74,6 +92,14 @@ def _select(label: str, options: list[str], chosen: Callable[[str], Any]) -> ui.
     select = ui.select(options, label=label).props("dense options-dense").classes("wide").props(f"data-testid={label}")
     select.on("update:model-value", lambda: chosen(str(select.value)))
     return select
+
+
+def _option(knob: Knob, changed: Callable[[str, float | None], Any]) -> ui.number:
+    """A number of the scenario's; it counts when one leaves the field or presses enter."""
+    number = ui.number(knob.name, value=knob.value).props(f"dense data-testid=option-{knob.name}").classes("wide")
+    number.props["title"] = knob.about
+    number.on("change", lambda: changed(knob.name, number.value))
+    return number
 
 
 def settings_panel(desk: Desk) -> None:

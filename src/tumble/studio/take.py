@@ -10,7 +10,7 @@ import math
 from collections import deque
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any
+from typing import Any, cast
 
 import mujoco
 import numpy as np
@@ -22,7 +22,7 @@ from tumble.goals import GOALS
 from tumble.planners import Planned, planner_kind
 from tumble.planners.planned import WEIGHT, replaced
 from tumble.props import Ball
-from tumble.scenarios import SCENARIOS
+from tumble.scenarios import SCENARIOS, Scenario
 from tumble.scenarios.going import PACE
 from tumble.scene import Scene
 from tumble.session import Frame, Session
@@ -35,12 +35,17 @@ STEERED = ("steer", "turbo")
 
 @dataclass(frozen=True)
 class Choice:
-    """What is played."""
+    """What is played; options are the scenario's fields that are not at their defaults, by name."""
 
     scenario: str = "stand"
     character: str = "humanoid"
     controller: str = "cpbp"
     seed: int = 0
+    options: tuple[tuple[str, float], ...] = ()
+
+    def built(self) -> Scenario:
+        """The scenario with its options."""
+        return cast(Scenario, replaced(choose("scenario", self.scenario, SCENARIOS)(), dict(self.options)))
 
 
 class Take:
@@ -54,7 +59,7 @@ class Take:
     """
 
     def __init__(self, choice: Choice, threads: int = 0, settings: Any = None) -> None:
-        scenario = choose("scenario", choice.scenario, SCENARIOS)()
+        scenario = choice.built()
         kind = planner_kind(choice.controller)
         check_number("seed", choice.seed, 0, 2**63 - 1)
         self.choice, self._threads = choice, threads
