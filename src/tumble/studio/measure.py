@@ -17,7 +17,7 @@ from tumble.planners import CPBPSettings, Plan, Planner
 from tumble.scene import Scene
 from tumble.studio.guard import Gate, hosts_for
 from tumble.studio.hub import Hub
-from tumble.studio.server import LOOP, bind, listen
+from tumble.studio.server import LOOP, bind, listen, server_for
 from tumble.studio.stage import FASTEST, Stage
 from tumble.studio.take import Choice, Take
 
@@ -55,15 +55,15 @@ async def _open(stage: Stage, hub: Hub) -> AsyncIterator[str]:
     hub.stage = stage
     with bind("127.0.0.1", 0) as listening:
         gate = Gate(hosts_for("127.0.0.1"), port=listening.getsockname()[1])
-        task = asyncio.create_task(listen(hub, gate, listening))
+        server = server_for(hub, gate)
+        task = asyncio.create_task(listen(server, hub, listening))
         try:
             while not stage.ready:
                 await asyncio.sleep(0.05)
             yield f"http://127.0.0.1:{gate.port}/?token={gate.token}"
         finally:
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+            server.should_exit = True
+            await task
 
 
 async def _crowd(address: str, clients: int, seconds: float) -> list[dict[str, Any]]:

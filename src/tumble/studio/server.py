@@ -78,22 +78,27 @@ async def _serve(
     if address and has_screen():
         threading.Timer(0.5, webbrowser.open, [address]).start()
     with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
-        await listen(hub, gate, listening)
+        await listen(server_for(hub, gate), hub, listening)
     return hub.stage
 
 
-async def listen(hub: Hub, gate: Gate, listening: socket.socket) -> None:
-    """Play a hub's stage for all who come to a socket, until interrupted or cancelled."""
+async def listen(server: uvicorn.Server, hub: Hub, listening: socket.socket) -> None:
+    """Play a hub's stage for all who come to a socket, until interrupted or until server.should_exit."""
+    hub.stage.start()
+    try:
+        await server.serve([listening])
+    finally:
+        await asyncio.to_thread(hub.stage.close)
+
+
+def server_for(hub: Hub, gate: Gate) -> uvicorn.Server:
+    """A server of a hub's page, behind a guard."""
     config = uvicorn.Config(
         Guard(application(hub, Presets(default_path())), gate), log_level="warning", access_log=False,
         proxy_headers=False, server_header=False, ws_max_size=gate.largest, ws_per_message_deflate=False,
         timeout_graceful_shutdown=1, lifespan="on", ws="websockets-sansio",
     )  # fmt: skip
-    hub.stage.start()
-    try:
-        await uvicorn.Server(config).serve([listening])
-    finally:
-        await asyncio.to_thread(hub.stage.close)
+    return uvicorn.Server(config)
 
 
 def application(hub: Hub, presets: Presets) -> FastAPI:
