@@ -10,7 +10,7 @@ from nicegui.events import KeyEventArguments
 from tumble.studio.desk import Desk
 from tumble.studio.elements import Timeline, View
 from tumble.studio.hub import Hub
-from tumble.studio.panels import SIGHTS, TOOLS, TOUCHES, cost_panel, direct_panel, settings_panel, touch_panel
+from tumble.studio.panels import BLUR, SIGHTS, TOOLS, TOUCHES, cost_panel, direct_panel, settings_panel, touch_panel
 from tumble.studio.presets import Presets
 
 CSS = Path(__file__).parent / "page.css"
@@ -107,12 +107,14 @@ def _transport(desk: Desk) -> None:
 
 
 def _button(icon: str, act: object, about: str, mark: str) -> ui.button:
-    return ui.button(icon=icon, on_click=act).props("flat round dense").tooltip(about).props(f"data-testid={mark}")  # type: ignore[arg-type]
+    button = ui.button(icon=icon, on_click=act).props(f"flat round dense data-testid={mark}")  # type: ignore[arg-type]
+    return button.on("click", js_handler=BLUR).tooltip(about)
 
 
 async def _key(desk: Desk, choose_tool: Callable[[str], None], event: KeyEventArguments) -> None:
     """Space pauses, '.' steps, r begins again, n takes the next seed, 1 to 5 choose a tool."""
-    if not event.action.keydown or event.action.repeat:
+    held = event.modifiers
+    if not event.action.keydown or event.action.repeat or held.ctrl or held.meta or held.alt:
         return
     stage, name = desk.stage, event.key.name
     jobs = {" ": stage.pause if stage.playing else stage.play, ".": stage.advance, "r": stage.reset, "n": stage.again}

@@ -17,6 +17,7 @@ from tumble.studio.desk import Desk
 from tumble.studio.elements import Chart, View
 from tumble.studio.knobs import Knob, knobs
 
+BLUR = "() => document.activeElement?.blur()"  # keys belong to the character again
 HEAVIEST = 100.0  # weight of a term at the right end of its slider; the left end is its inverse
 TOOLS = {
     "hand": ("back_hand", "Hand: drag with the left button, push with the right (1)"),
@@ -42,64 +43,91 @@ SIGHTS = {
 
 def direct_panel(desk: Desk) -> None:
     """Scenario, body, controller, seed and goal."""
+    stage = desk.stage
 
     async def choose(name: str, value: Any) -> None:
-        if value != getattr(desk.stage.choice, name):
+        if value != getattr(stage.choice, name):
             changes = {"options": (), name: value} if name == "scenario" else {name: value}
-            await desk.do(lambda: desk.stage.choose(replace(desk.stage.choice, **changes)))
+            await desk.do(lambda: stage.choose(replace(stage.choice, **changes)))
 
     async def want(goal: str) -> None:
-        if await desk.do(lambda: desk.stage.take.want(goal)):
+        if await desk.do(lambda: stage.take.want(goal)):
             desk.hub.refresh()
-
-    async def option(name: str, value: float | None) -> None:
-        options = {**dict(desk.stage.choice.options), name: float(value or 0)}
-        await choose("options", tuple(options.items()))
 
     rows = (("scenario", list(SCENARIOS)), ("character", list(CHARACTERS)), ("controller", list(PLANNERS)))
     selects = {name: _select(name, options, partial(choose, name)) for name, options in rows}
-    seed = ui.number("seed", min=0, precision=0, format="%d").props("dense").classes("wide").props("data-testid=seed")
-    seed.on("change", lambda: choose("seed", int(seed.value or 0)))
+    seed = _number("seed", "of the scenario and of the planner", lambda: stage.choice.seed, partial(choose, "seed"))
     goal = _select("goal", list(GOALS), want)
     summary = ui.label().classes("about")
+
+    def show() -> None:
+        for name, select in selects.items():
+            select.set_value(getattr(stage.choice, name))
+        seed()
+        goal.set_value(stage.take.wanted.goal)
+        summary.set_text(SCENARIOS[stage.choice.scenario].summary)
+
+    desk.shows(show)
+    _options(desk, partial(choose, "options"))
+
+
+def _options(desk: Desk, choose: Callable[[Any], Any]) -> None:
+    """The scenario's own numbers; another one begins it again."""
     box = ui.column().classes("panel")
-    numbers: dict[str, ui.number] = {}
+    numbers: list[Callable[[], None]] = []
     built: list[str] = []
+
+    def now(name: str) -> float:
+        return float(getattr(desk.stage.choice.built(), name))
+
+    async def changed(name: str, value: float) -> None:
+        await choose(tuple({**dict(desk.stage.choice.options), name: value}.items()))
 
     def show() -> None:
         choice = desk.stage.choice
-        for name, select in selects.items():
-            select.set_value(getattr(choice, name))
-        seed.set_value(choice.seed)
-        goal.set_value(desk.stage.take.wanted.goal)
-        summary.set_text(SCENARIOS[choice.scenario].summary)
-        scenario = choice.built()
         if built != [choice.scenario]:
             built[:] = [choice.scenario]
             box.clear()
-            numbers.clear()
             with box:
-                for knob in knobs(scenario):
-                    numbers[knob.name] = _option(knob, option)
-        for knob in knobs(scenario):
-            numbers[knob.name].set_value(knob.value)
+                numbers[:] = [
+                    _number(knob.name, knob.about, partial(now, knob.name), partial(changed, knob.name))
+                    for knob in knobs(choice.built())
+                ]
+        for number in numbers:
+            number()
 
     desk.shows(show)
 
 
 def _select(label: str, options: list[str], chosen: Callable[[str], Any]) -> ui.select:
     """A choice that reports what people choose, and nothing when it is set from outside."""
-    select = ui.select(options, label=label).props("dense options-dense").classes("wide").props(f"data-testid={label}")
+    select = ui.select(options, label=label).props(f"dense options-dense data-testid={label}").classes("wide")
     select.on("update:model-value", lambda: chosen(str(select.value)))
+    select.on("popup-hide", js_handler=BLUR)
     return select
 
 
-def _option(knob: Knob, changed: Callable[[str, float | None], Any]) -> ui.number:
-    """A number of the scenario's; it counts when one leaves the field or presses enter."""
-    number = ui.number(knob.name, value=knob.value).props(f"dense data-testid=option-{knob.name}").classes("wide")
-    number.props["title"] = knob.about
-    number.on("change", lambda: changed(knob.name, number.value))
-    return number
+def _number(name: str, about: str, now: Callable[[], float], changed: Callable[[float], Any]) -> Callable[[], None]:
+    """A number that counts when one leaves the field or presses enter; returns what shows the present value.
+
+    While somebody types, it is shown only if it is another than before.
+    """
+    number = ui.number(name, value=now()).props(f"dense data-testid=option-{name}").classes("wide")
+    number.props["title"] = about
+    shown = [now()]
+
+    async def report() -> None:
+        value = float(number.value or 0)
+        await changed(int(value) if isinstance(now(), int) else value)
+        number.set_value(now())
+
+    def show() -> None:
+        if shown != [now()]:
+            shown[:] = [now()]
+            number.set_value(now())
+
+    number.on("change", report)
+    return show
 
 
 def settings_panel(desk: Desk) -> None:
@@ -108,6 +136,7 @@ def settings_panel(desk: Desk) -> None:
         preset = ui.select([], label="preset").props("dense options-dense").classes("grow").props("data-testid=preset")
         ui.button(icon="save", on_click=lambda: _save_dialog(desk)).props("flat dense").tooltip("save as a preset")
     preset.on("update:model-value", lambda: _apply_preset(desk, str(preset.value)))
+    preset.on("popup-hide", js_handler=BLUR)
     box = ui.column().classes("panel")
     sliders: dict[str, Callable[[float], Any]] = {}
     built: list[type] = []
@@ -121,17 +150,18 @@ def settings_panel(desk: Desk) -> None:
             sliders.clear()
             with box:
                 for knob in knobs(type(settings)()):
-                    sliders[knob.name] = _knob_row(desk, knob)
+                    sliders[knob.name] = _knob_row(desk, knob, lambda: preset.set_value(None))
         for knob in knobs(settings):
             sliders[knob.name](knob.value)
 
     desk.shows(show)
 
 
-def _knob_row(desk: Desk, knob: Knob) -> Callable[[float], Any]:
+def _knob_row(desk: Desk, knob: Knob, moved: Callable[[], Any]) -> Callable[[float], Any]:
     """A slider or switch; returns what shows a value on it."""
 
     async def send(value: float) -> None:
+        moved()
         await desk.set({knob.name: value})
 
     with ui.row().classes("line") as row:

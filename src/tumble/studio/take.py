@@ -188,5 +188,8 @@ class Take:
             self.session.send(self.drag or Release())
         if self._want is not None:
             self.session.send(self._want)
-        self._pulled, self._want, self._waiting = self.drag, None, []
-        return self.session.step()
+        self._pulled, self._want = self.drag, None
+        try:
+            return self.session.step()
+        finally:
+            self._waiting = []  # only now: panels look at the settings from another thread meanwhile
