@@ -12,7 +12,7 @@ About 3.6 KB with 32 futures. A browser learns the bodies' shapes from `describe
 
 import struct
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import mujoco
@@ -30,6 +30,7 @@ PAST, PAUSED, RECORDING, BROKEN, TARGET, VELOCITY, DRAG = (1 << i for i in range
 PATHS, POINTS, LINE, CONTACTS = 32, 12, 60, 32  # drawn at most; a message stays below 5 KB
 FAR = 32.767  # m from the origin, the farthest that int16 in mm can tell
 TOUCHING = 0.002  # m between surfaces that touch
+NONE = np.empty(0), np.empty((0, 0, 3)), np.empty((0, 3)), np.empty((0, 3))  # values and lines of nobody's plan
 SHAPES = {
     mujoco.mjtGeom.mjGEOM_CAPSULE: ("capsule", 2),
     mujoco.mjtGeom.mjGEOM_ELLIPSOID: ("ellipsoid", 3),
@@ -92,6 +93,7 @@ class Packer:
 
     def __post_init__(self) -> None:
         self._data = mujoco.MjData(self.scene.model)
+        self._root = self.scene.body(self.scene.character.root)
 
     @cached_property
     def description(self) -> dict[str, Any]:
@@ -116,14 +118,11 @@ class Packer:
         mujoco.mj_setState(model, data, state, mujoco.mjtState.mjSTATE_INTEGRATION)
         mujoco.mj_kinematics(model, data)
         mujoco.mj_collision(model, data)  # before velocities: no contact is speculative, all distances are true
-        origin = data.xpos[self.scene.body(self.scene.character.root)].copy()
-        values = np.empty(0) if plan is None else np.minimum(plan.values.mean(axis=0), 1e30)
-        lines = (
-            []
-            if plan is None
-            else [thinned(plan.paths), *(thinned(line[None], LINE)[0] for line in (plan.path, plan.smoothed))]
-        )
-        paths, best, smoothed = lines or [np.empty((0, 0, 3)), np.empty((0, 3)), np.empty((0, 3))]
+        origin = data.xpos[self._root].copy()
+        values, paths, best, smoothed = NONE
+        if plan is not None:
+            values, paths = np.minimum(plan.values.mean(axis=0), 1e30), thinned(plan.paths)
+            best, smoothed = (thinned(line[None], LINE)[0] for line in (plan.path, plan.smoothed))
         near = (np.abs(data.contact.pos - origin) < FAR).all(axis=1)  # balls wait far away
         touching = data.contact.pos[near & (data.contact.dist < TOUCHING)][:CONTACTS]
         flags, extra = status.flags, list[float]()
@@ -144,21 +143,30 @@ class Packer:
         )  # fmt: skip
         poses = np.hstack([data.xpos, data.xquat])
         floats = np.concatenate([poses.ravel(), values, extra]).astype("<f4")
-        points = [millimetres(part - origin) for part in (paths, best, smoothed, touching)]
-        return b"".join([header, floats.tobytes(), *points])
+        points = np.concatenate([part.reshape(-1, 3) for part in (paths, best, smoothed, touching)])
+        return b"".join([header, floats.tobytes(), millimetres(points - origin)])
 
 
 def thinned(paths: np.ndarray, most: int = POINTS) -> np.ndarray:
     """At most `PATHS` of some paths (n, K, 3), and of the points of each; the last point stays."""
     n, steps, _ = paths.shape
-    which = np.linspace(0, n - 1, min(n, PATHS)).round().astype(int)
-    points = np.linspace(0, steps - 1, min(steps, most)).round().astype(int)
-    return paths[np.ix_(which, points)]
+    if n > PATHS:
+        paths = paths[_spread(n, PATHS)]
+    return paths[:, _spread(steps, most)] if steps > most else paths
+
+
+@cache
+def _spread(count: int, most: int) -> np.ndarray:
+    """`most` places of `count`, evenly, the first and the last among them."""
+    return np.linspace(0, count - 1, most).round().astype(int)
 
 
 def millimetres(points: np.ndarray) -> bytes:
     """Points in m as int16 in mm; what is farther than 32 m, or no number, ends there."""
-    return np.nan_to_num(1000 * points, nan=0.0).clip(-32767, 32767).round().astype("<i2").tobytes()
+    points = 1000 * points
+    if not np.isfinite(points).all():
+        points = np.nan_to_num(points, nan=0.0)
+    return np.rint(points).clip(-32767, 32767).astype("<i2").tobytes()
 
 
 def with_flags(message: bytes, flags: int, oldest: int, newest: int) -> bytes:
