@@ -13,6 +13,7 @@ from tumble.scene import Scene
 from tumble.sims import Sims
 
 each_character = pytest.mark.parametrize("name", CHARACTERS)
+HELD = [name for name in CHARACTERS if name.startswith("humanoid")]  # by stiff motors; others are held by a controller
 
 
 def at(scene: Scene, angles: dict[str, float], height: float = 1.0) -> mujoco.MjData:
@@ -173,7 +174,7 @@ BAD = [
     (lambda: humanoid(arms=0), "arms must be a number 0.5 or more and at most 2, got 0"),
     (lambda: humanoid(shoulders=float("inf")), "shoulders must be a number 0.5 or more and at most 2, got inf"),
     (lambda: humanoid(torso_mass=9), "torso_mass must be a number 0.2 or more and at most 5, got 9"),
-    (lambda: character("humanoit"), "no character 'humanoit'; there are: humanoid, humanoid-heavy, humanoid-light"),
+    (lambda: character("humanoit"), "no character 'humanoit'; there are: beast1, beast2, biped, "),
     (lambda: character("humanoit"), "(did you mean 'humanoid'?)"),
     (lambda: humanoid().pose("tpose"), "no pose 'tpose'; there are: rest, t-pose (did you mean 't-pose'?)"),
 ]
@@ -194,7 +195,8 @@ def test_recipe_makes_it_again(name):
     again = remake(one.recipe)
     assert again.name == name
     assert Scene(again).fingerprint == Scene(one).fingerprint
-    assert Scene(remake({**one.recipe, "mass": 60})).fingerprint != Scene(one).fingerprint
+    other = {"mass": 60} if name in HELD else {"legs": 1.1}
+    assert Scene(remake({**one.recipe, **other})).fingerprint != Scene(one).fingerprint
 
 
 @each_character
@@ -232,7 +234,7 @@ def test_poses_that_goals_speak_of_exist(name):
     rest, spread = (scene.show(scene.state(pose)) for pose in ("rest", "t-pose"))
     for hand, side in zip(scene.character.hands, ("left", "right"), strict=True):
         assert spread.body(hand).xipos[2] == pytest.approx(spread.body(f"{side}_upper_arm").xpos[2], abs=0.01)
-        assert abs(spread.body(hand).xipos[1]) > abs(rest.body(hand).xipos[1]) + 0.3
+        assert abs(spread.body(hand).xipos[1]) > abs(rest.body(hand).xipos[1]) + 0.2
 
 
 @each_character
@@ -246,7 +248,7 @@ def test_poses_are_within_the_joints_limits(name):
         assert (low <= angles).all() and (angles <= high).all()
 
 
-@each_character
+@pytest.mark.parametrize("name", HELD)
 def test_holds_its_rest_pose(name, still):
     scene = Scene(character(name))
     sims = Sims(scene, 1, 1)

@@ -13,14 +13,16 @@ import tumble
 SOURCE = Path(tumble.__file__).parent
 LAYERS = [
     ("errors", "sampling"),
+    ("settings",),
     ("characters",),
     ("motors", "props"),
     ("scene",),
     ("sims",),
     ("goals",),
     ("controller",),
-    ("planners",),
+    ("planners", "walking"),
     ("commands", "toy"),
+    ("controllers",),
     ("session",),
     ("recording",),
     ("scenarios",),

@@ -12,7 +12,7 @@ from tumble.goals import GOALS, Goal, Term, balance, reach
 from tumble.goals.terms import Velocity
 from tumble.planners import CPBP, PLANNERS, CPBPSettings, Plan, Planned, planner_kind
 from tumble.planners.cpbp import Scales
-from tumble.planners.planned import names_of, replaced
+from tumble.settings import names_of, replaced
 from tumble.sims import Sims
 
 each_planner = pytest.mark.parametrize("name", PLANNERS)

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from tumble.characters import CHARACTERS, character, humanoid
-from tumble.commands import Command, Explode, SetGoal
+from tumble.commands import Command, Explode, SetGoal, Walk
 from tumble.commands import Push as PushCommand
+from tumble.controllers import controller_kind
 from tumble.errors import UserError
-from tumble.planners import CPBP, Planned
 from tumble.props import Ball, Box
 from tumble.scenarios import SCENARIOS, Track, run_trial
 from tumble.scenarios.balancing import Explosion, Push, Stand
@@ -31,7 +31,7 @@ SETTLED = {"stand", "getup", "getup-prone", "obstacles", "turbo"}  # nothing is 
 @cache
 def world_of(name: str) -> Scene:
     """The scene of a scenario with its own options."""
-    return SCENARIOS[name]().scene(humanoid())
+    return SCENARIOS[name]().scene(character(SCENARIOS[name].character))
 
 
 def readings(scene: Scene, state: np.ndarray | None = None, frames: int = 30) -> np.ndarray:
@@ -462,12 +462,14 @@ def test_a_trial_begins_with_nothing_inside_anything(name):
         assert min(data.contact.dist, default=0) > -0.001
         sims = Sims(scene, 1, 1)
         sims.load(scene.read(data))
-        assert np.isfinite(SCENARIOS[name]().wants().build(scene).cost(sims)).all()
+        wants = SCENARIOS[name]().wants()
+        assert isinstance(wants, Walk) or np.isfinite(wants.build(scene).cost(sims)).all()
 
 
 @each_scenario
 def test_a_scenarios_scene_is_always_the_same(name):
-    assert SCENARIOS[name]().scene(humanoid()).fingerprint == world_of(name).fingerprint
+    body = character(SCENARIOS[name].character)
+    assert SCENARIOS[name]().scene(body).fingerprint == world_of(name).fingerprint
     assert Scene.from_recipe(world_of(name).recipe).fingerprint == world_of(name).fingerprint
 
 
@@ -477,7 +479,8 @@ def test_every_character_fits_every_scenario(name, body):
     scenario = SCENARIOS[name]()
     scene = scenario.scene(character(body))
     trial = scenario.trial(scene, np.random.default_rng(0))
-    assert scenario.wants().build(scene).names
+    wants = scenario.wants()
+    assert isinstance(wants, Walk) or wants.build(scene).names
     assert min(scene.show(trial.state).contact.dist, default=0) > -0.001
 
 
@@ -648,25 +651,31 @@ def test_bad_options(call, message):
 @each_scenario
 def test_a_short_trial(name, small):
     scene, scenario, heard = world_of(name), SCENARIOS[name](), []
-    planned = Planned(CPBP(scene, small, 0, 1), scenario.wants().build(scene))
+    plans = scenario.controller == "cpbp"
+    kind = controller_kind(scenario.controller)
+
+    def made():
+        return kind.make(scene, small if plans else kind.settings(), 0, 1, scenario.wants())
+
     result = run_trial(
         scenario,
         scene,
-        planned,
+        made(),
         3,
         0.3,
         watch=lambda session: session.listeners.append(lambda s, f: heard.append(f)),
     )
     assert result.finished
-    assert result.frames == 9 == len(heard)
+    frames = round(0.3 / scene.dt)
+    assert result.frames == frames == len(heard)
     assert result.seconds == pytest.approx(0.3)
-    assert len(result.plan_seconds) == 9 and min(result.plan_seconds) > 0
-    assert result.sim_steps == 9 * 8 * 6
+    assert len(result.plan_seconds) == frames and min(result.plan_seconds) > 0
+    assert result.sim_steps == (9 * 8 * 6 if plans else 0)
     assert result.broken_rows == 0
-    own = {"speed_along"} if name == "steer" else set()
+    own = {"steer": {"speed_along"}, "steer-walk": {"speed_error"}}.get(name, set())
     assert set(result.metrics) == {"rms_joint_speed", "rms_jerk", "falls"} | own
     assert result.success is False  # too short to judge
-    again = run_trial(scenario, scene, Planned(CPBP(scene, small, 0, 1), scenario.wants().build(scene)), 3, 0.3)
+    again = run_trial(scenario, scene, made(), 3, 0.3)
     assert again.metrics == result.metrics
 
 

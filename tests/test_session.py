@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from tumble.commands import Drag, Explode, Push, Release, SetGoal, SetParameter, Throw, decode
+from tumble.commands import Drag, Explode, Push, Release, SetGoal, SetParameter, Throw, Walk, decode
 from tumble.controller import Controller
 from tumble.errors import UserError
 from tumble.goals import balance
@@ -537,6 +537,7 @@ def test_controllers_without_goal_or_parameters_say_so(scene):
     for command, message in (
         (SetGoal("balance"), "Deaf takes no goal"),
         (SetParameter("x", 1), "Deaf has no parameter 'x'"),
+        (Walk(speed=1.0), "Deaf does not walk by wishes"),
     ):
         session = Session(scene, Deaf(), scene.state())
         with pytest.raises(UserError, match=message):
@@ -608,6 +609,8 @@ COMMANDS = [
     SetGoal("steer", velocity=(1.25, 0.0)),
     SetGoal("juggle", ball="ball"),
     SetParameter("calm.speed", 0.5),
+    Walk(speed=0.5, heading=-1.0, style="happy"),
+    Walk(),
 ]
 
 

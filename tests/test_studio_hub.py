@@ -428,7 +428,7 @@ def test_requests_reach_the_stage(play):
         await a.hear("error")
         await done(hub, stage.advance)
         assert stage.take.scene.props[0].mass == 2.5
-        assert stage.take.planned.planner.settings.samples == 4
+        assert stage.take.controller.planner.settings.samples == 4
         assert stage.take.wanted == SetGoal("turbo", velocity=(0.0, 1.25))
 
     play(scene)

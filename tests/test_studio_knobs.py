@@ -9,8 +9,8 @@ import pytest
 
 from tumble.errors import UserError, check_number
 from tumble.planners import PLANNERS, CEMSettings, CPBPSettings
-from tumble.planners.planned import names_of, replaced
 from tumble.scenarios import SCENARIOS
+from tumble.settings import names_of, replaced
 from tumble.studio.knobs import Knob, knobs
 from tumble.studio.presets import COMMON, LARGEST, Presets, default_path, ours
 

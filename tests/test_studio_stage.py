@@ -176,9 +176,9 @@ def test_a_choice_decides_everything(small):
     take = Take(Choice("ball", "humanoid-light", "cem", 5), 1)
     assert take.scene.character.name == "humanoid-light"
     assert [prop.name for prop in take.scene.props] == ["ball"]
-    assert isinstance(take.planned.planner.settings, CEMSettings)
-    assert (take.wanted.goal, take.planned.planner._seed) == ("ball", 5)
-    assert Take(Choice(), 1, small).planned.planner.settings == small
+    assert isinstance(take.controller.planner.settings, CEMSettings)
+    assert (take.wanted.goal, take.controller.planner._seed) == ("ball", 5)
+    assert Take(Choice(), 1, small).controller.planner.settings == small
 
 
 def test_options_of_a_scenario_count(small):
@@ -224,7 +224,7 @@ def test_steering_asks_for_a_velocity(take, x, y, turbo, wanted):
     take.steer(x, y, turbo)
     assert take.step().commands == (wanted,)
     assert take.wanted == wanted
-    assert "velocity" in take.planned.goal.names
+    assert "velocity" in take.controller.goal.names
 
 
 @pytest.mark.parametrize("before", [REACH, SetGoal("balance", facing=(0.0, 1.0))], ids=str)
@@ -378,7 +378,7 @@ def test_settings_that_need_each_other_are_sent_together(take):
         take.send(both[0])
     take.send(*both)
     assert take.step().commands == both
-    assert take.planned.planner.settings.transition_speed == 1.0
+    assert take.controller.planner.settings.transition_speed == 1.0
 
 
 def test_no_more_commands_wait_than_is_good(take):
@@ -409,17 +409,17 @@ def test_goals_and_settings_that_wait_survive_another_start(take, small, rebuilt
     else:
         take.enter(take.scene, take.session.world.state[0].copy(), take.time)
     take.step()
-    assert take.planned.planner.settings == replace(small, spread=2.5, samples=4)
-    assert take.planned.planner.scene is take.scene
-    assert take.planned.weights == {"height": 3.0}
-    assert take.planned.goal.names == REACH.build(take.scene).names
-    assert take.planned.latest.paths.shape[0] == 4
+    assert take.controller.planner.settings == replace(small, spread=2.5, samples=4)
+    assert take.controller.planner.scene is take.scene
+    assert take.controller.weights == {"height": 3.0}
+    assert take.controller.goal.names == REACH.build(take.scene).names
+    assert take.controller.latest.paths.shape[0] == 4
     assert take.wanted == REACH
 
 
 def test_what_waits_is_told_before_it_is_done(take, small):
     """Panels show it while the show is paused."""
-    names = dict.fromkeys(take.planned.goal.names, 1.0)
+    names = dict.fromkeys(take.controller.goal.names, 1.0)
     assert (take.settings, take.weights) == (small, names)
     take.send(*CHANGES)
     changed = replace(small, spread=2.5, samples=4)
@@ -429,7 +429,7 @@ def test_what_waits_is_told_before_it_is_done(take, small):
         assert take.weights == {**dict.fromkeys(REACH.build(take.scene).names, 1.0), "height": 3.0}
         take.send(SetGoal("balance"))
         take.step()
-    assert take.planned.planner.settings == changed
+    assert take.controller.planner.settings == changed
 
 
 def test_a_goal_that_the_other_scene_has_no_ball_for_is_refused(take):
@@ -439,7 +439,7 @@ def test_a_goal_that_the_other_scene_has_no_ball_for_is_refused(take):
     take.step()
     with pytest.raises(UserError, match="no ball 'thrown' in the scene"):
         take.enter(scene, state, 0.0)
-    assert take.scene is take.session.scene is take.planned.planner.scene is not scene
+    assert take.scene is take.session.scene is take.controller.planner.scene is not scene
     take.step()
 
 
@@ -457,7 +457,7 @@ def test_a_first_throw_rebuilds_the_scene_and_nothing_else_is_lost(small, scenar
     take = Take(Choice(scenario, "humanoid-light"), 1, small)
     take.send(*CHANGES, REACH, Push("torso", (300.0, 100.0, 0.0)))
     stepped(take, 4)
-    scene, before, clock, settings = take.scene, joints(take), take.time, take.planned.planner.settings
+    scene, before, clock, settings = take.scene, joints(take), take.time, take.controller.planner.settings
     take.hurl((2.0, 0.5, 3.0), (-5.0, 0.0, 1.0), 8.0)
     after = joints(take)
     assert take.scene is not scene
@@ -467,9 +467,9 @@ def test_a_first_throw_rebuilds_the_scene_and_nothing_else_is_lost(small, scenar
     assert take.scene.props[:-1] == scene.props
     assert take.scene.character is scene.character
     assert take.time == clock
-    assert take.planned.planner.settings == settings
-    assert take.planned.weights == {"height": 3.0}
-    assert take.wanted == REACH and "reach" in take.planned.goal.names
+    assert take.controller.planner.settings == settings
+    assert take.controller.weights == {"height": 3.0}
+    assert take.wanted == REACH and "reach" in take.controller.goal.names
     take.step()
     dt = scene.dt
     place, speed = joints(take)["thrown"]
@@ -481,10 +481,10 @@ def test_a_first_throw_rebuilds_the_scene_and_nothing_else_is_lost(small, scenar
 
 def test_only_another_mass_rebuilds_again(take):
     take.hurl((2.0, 0.0, 3.0), (0.0, 0.0, 0.0), 8.0)
-    scene, planned, session = take.scene, take.planned, take.session
+    scene, planned, session = take.scene, take.controller, take.session
     stepped(take, 3)
     take.hurl((1.0, 1.0, 2.0), (0.0, 1.0, 0.0), 8.0)
-    assert take.scene is scene and take.planned is planned and take.session is session
+    assert take.scene is scene and take.controller is planned and take.session is session
     assert take.step().commands == (Throw((1.0, 1.0, 2.0), (0.0, 1.0, 0.0), "thrown"),)
     assert joints(take)["thrown"][1][1] == pytest.approx(1.0)
     take.hurl((2.0, 0.0, 3.0), (0.0, 0.0, 0.0), 64.0)
@@ -647,7 +647,7 @@ def test_a_stage_advances_by_frames(stage, seats, small):
     assert not stage.playing and stage.ready
     ticks = [HEADER.unpack_from(shown.message)[3:6] for shown in seats.shown]
     assert ticks[::2] == ticks[1::2] == [(1, 1, 1), (2, 1, 2), (3, 1, 3)]  # a frame, and the same as a pause
-    assert seats.shown[-1].names == stage.take.planned.names
+    assert seats.shown[-1].names == stage.take.controller.names
 
 
 def test_nobody_watches_nothing_moves(stage, seats):
@@ -769,8 +769,8 @@ def test_goal_and_settings_are_the_present_ones(stage, small):
     advance(stage, 3)
     do(stage, lambda: stage.scrub(2), lambda: stage.take.send(*CHANGES, REACH), stage.play)
     advance(stage, 1)
-    assert stage.take.planned.planner.settings == replace(small, spread=2.5, samples=4)
-    assert stage.take.planned.goal.names == REACH.build(stage.take.scene).names
+    assert stage.take.controller.planner.settings == replace(small, spread=2.5, samples=4)
+    assert stage.take.controller.goal.names == REACH.build(stage.take.scene).names
 
 
 def test_going_on_from_before_a_ball_was_there(stage, seats):
@@ -815,15 +815,15 @@ def test_settings_and_weights_stay_with_the_controller(stage, small, seats):
     do(stage, lambda: stage.take.send(*CHANGES))  # they wait for a frame that never comes
     do(stage, lambda: stage.choose(Choice("wall", seed=4)))
     changed = replace(small, spread=2.5, samples=4)
-    assert stage.take.planned.planner.settings == changed
-    assert stage.take.planned.weights == {"height": 3.0}
+    assert stage.take.controller.planner.settings == changed
+    assert stage.take.controller.weights == {"height": 3.0}
     assert (stage.choice, len(stage.timeline)) == (Choice("wall", seed=4), 0)
     advance(stage, 1)
     assert seats.shown[-1].packer.number != number
     assert [body["name"] for body in seats.shown[-1].packer.description["bodies"]][-1] == "wall"
     do(stage, lambda: stage.choose(Choice("wall", controller="mppi")))
-    assert stage.take.planned.planner.settings == MPPISettings()
-    assert stage.take.planned.weights == {}
+    assert stage.take.controller.planner.settings == MPPISettings()
+    assert stage.take.controller.weights == {}
     assert stage.choice.controller == "mppi"
 
 
@@ -958,7 +958,7 @@ def test_an_error_in_a_frame_pauses_and_is_told(stage, seats, monkeypatch, capsy
     def fail(state, goal):
         raise error
 
-    monkeypatch.setattr(stage.take.planned.planner, "plan", fail)
+    monkeypatch.setattr(stage.take.controller.planner, "plan", fail)
     stage.watch(True)
     do(stage, stage.play)
     user = isinstance(error, UserError)

@@ -6,7 +6,7 @@ comes from outside is checked when it is decoded, and again against the scene wh
 
 import math
 from inspect import Parameter, signature
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 import numpy as np
@@ -18,6 +18,9 @@ from tumble.scene import Scene
 from tumble.sims import Sims
 
 Vector: TypeAlias = tuple[float, float, float]
+
+
+WORLD = 1e6  # beyond which no number of a command makes sense
 
 
 class _Command(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=str.lower):
@@ -124,6 +127,28 @@ class SetGoal(_Command, frozen=True):
 GOAL_OPTIONS = [name for name in SetGoal.__struct_fields__ if name != "goal"]
 
 
+class Walk(_Command, frozen=True):
+    """Wishes to a walking controller; what is not given stays as it was."""
+
+    speed: float | None = None  # m/s along the heading, negative walks backwards
+    heading: float | None = None  # rad from the world's x axis
+    period: float | None = None  # s a step
+    step_height: float | None = None  # m
+    step_width: float | None = None  # m
+    bend: float | None = None  # rad, of the trunk forwards
+    style: str | None = None  # by name
+
+    @property
+    def wishes(self) -> dict[str, Any]:
+        """Those that are given, by name."""
+        return {name: value for name in self.__struct_fields__ if (value := getattr(self, name)) is not None}
+
+    def check(self, scene: Scene) -> None:
+        for name, value in self.wishes.items():
+            if name != "style":
+                check_number(name, value, -WORLD, WORLD)
+
+
 class SetParameter(_Command, frozen=True):
     """Change a setting of the running controller."""
 
@@ -134,7 +159,7 @@ class SetParameter(_Command, frozen=True):
         check_number(f"value of '{self.name}'", self.value, -math.inf if math.isfinite(self.value) else 0)
 
 
-Command: TypeAlias = Push | Drag | Release | Explode | Throw | SetGoal | SetParameter
+Command: TypeAlias = Push | Drag | Release | Explode | Throw | SetGoal | Walk | SetParameter
 
 
 def decode(text: bytes | str) -> Command:
@@ -146,5 +171,5 @@ def decode(text: bytes | str) -> Command:
 
 
 def _check_vector(name: str, vector: Vector) -> None:
-    if not np.isfinite(vector).all() or np.abs(vector).max() > 1e6:
+    if not np.isfinite(vector).all() or np.abs(vector).max() > WORLD:
         raise UserError(f"{name} must be three numbers within a million, got {vector}")

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,15 @@ class Controller(ABC):
 
     Attributes:
       latest: what it thought last, for listeners to draw: a Plan where it plans, else None.
+      names: of the terms in the latest plan's values; none where it does not plan.
+      weights: factors on terms, by name; none where it has no terms.
+      settings: a dataclass of its parameters.
     """
 
     latest: Any = None
+    names: tuple[str, ...] = ()
+    weights: Mapping[str, float] = MappingProxyType({})
+    settings: Any = None
 
     @abstractmethod
     def start(self, sims: Sims) -> None:
@@ -35,6 +42,14 @@ class Controller(ABC):
     def set_goal(self, goal: Goal) -> None:
         """Want something else from the next control on."""
         self.check_goal(goal)
+
+    def check_wishes(self, wishes: Mapping[str, Any]) -> None:
+        """Refuse what `set_wishes` would refuse; changes nothing."""
+        raise UserError(f"{type(self).__name__} does not walk by wishes; choose a walking controller")
+
+    def set_wishes(self, sims: Sims, wishes: Mapping[str, Any]) -> None:
+        """Walk otherwise from the next control on: speed, heading, style and the like, by name."""
+        self.check_wishes(wishes)
 
     def attend(self, direction: tuple[float, float] | None) -> None:  # noqa: B027 - most pay no attention
         """Somebody pulls in that horizontal direction, a unit vector, or nobody does; told before every control."""

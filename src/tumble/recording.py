@@ -86,7 +86,7 @@ class Recording:
 
     def first_difference(self) -> int | None:
         """Step the physics again; the first frame whose state differs in any bit, or None."""
-        session = Session(self.scene(), _Replay(self.controls), self.states[0])
+        session = Session(self.scene(), _Replay(self), self.states[0])
         due: dict[int, list[Command]] = {}
         for timed in self.header.commands:
             due.setdefault(timed.frame, []).append(timed.command)
@@ -202,22 +202,33 @@ class Recorder:
 
 
 class _Replay(Controller):
-    """Does again what was done; goals and settings have done their work in the recorded controls."""
+    """Does again what was done; goals, wishes and settings have done their work in the recorded controls.
 
-    def __init__(self, controls: np.ndarray) -> None:
-        self._controls, self._next = controls, 0
+    A controller's memory, MuJoCo's userdata, is taken from the recording too: it is no physics.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording, self._next = recording, 0
 
     def start(self, sims: Sims) -> None:
         self._next = 0
 
     def control(self, sims: Sims) -> np.ndarray:
         self._next += 1
-        return self._controls[self._next - 1 : self._next]
+        if sims.scene.model.nuserdata:
+            sims.view("userdata")[0] = sims.scene.show(self._recording.states[self._next]).userdata
+        return self._recording.controls[self._next - 1 : self._next]
 
     def check_goal(self, goal: Any) -> None:
         pass
 
     def set_goal(self, goal: Any) -> None:
+        pass
+
+    def check_wishes(self, wishes: Any) -> None:
+        pass
+
+    def set_wishes(self, sims: Any, wishes: Any) -> None:
         pass
 
     def check_parameters(self, changes: Any) -> None:

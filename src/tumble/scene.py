@@ -169,7 +169,8 @@ class Scene:
     def carried(self, state: np.ndarray, source: "Scene") -> np.ndarray:
         """A state of this scene that takes places and speeds of joints from a state of another, by name.
 
-        Joints that the other scene lacks, as those of a new ball, are where this scene puts them.
+        Joints that the other scene lacks, as those of a new ball, are where this scene puts them. A controller's
+        memory, MuJoCo's userdata, goes along where both have room for it.
         """
         old, new = source.show(state), self.show(self.state())
         for i in range(self.model.njnt):
@@ -177,6 +178,8 @@ class Scene:
             j = mujoco.mj_name2id(source.model, mujoco.mjtObj.mjOBJ_JOINT, name)
             if j >= 0 and source.model.jnt_type[j] == kind:
                 new.joint(i).qpos, new.joint(i).qvel = old.joint(j).qpos, old.joint(j).qvel
+        if self.model.nuserdata == source.model.nuserdata:
+            new.userdata[:] = old.userdata
         return self.read(new)
 
     def read(self, data: mujoco.MjData) -> np.ndarray:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from tumble.commands import Command, Drag, Explode, Push, Release, SetGoal, SetParameter, Throw
+from tumble.commands import Command, Drag, Explode, Push, Release, SetGoal, SetParameter, Throw, Walk
 from tumble.controller import Controller
 from tumble.scene import Scene
 from tumble.sims import Sims
@@ -106,6 +106,8 @@ class Session:
             command.check(self.scene)
             if isinstance(command, SetGoal):
                 self.controller.check_goal(command.build(self.scene))
+            elif isinstance(command, Walk):
+                self.controller.check_wishes(command.wishes)
         if any(isinstance(command, SetParameter) for command in commands):
             self.controller.check_parameters(_changes((*self._inbox, *commands)))
         self._inbox += commands
@@ -154,6 +156,8 @@ class Session:
                 command.apply(self.world)
             case SetGoal():
                 self.controller.set_goal(command.build(self.scene))
+            case Walk():
+                self.controller.set_wishes(self.world, command.wishes)
 
     def _pull(self) -> tuple[float, float] | None:
         """Horizontal direction in which somebody drags the character; None where nobody does."""

@@ -38,7 +38,7 @@ class Character:
         as in `joints`, every bone a body.
       joints: the actuated hinges by name, in the order of the controls.
       root, trunk, head: body names; the trunk is what must be upright in a balanced pose.
-      feet, hands: body names, left before right.
+      feet, hands, toes: body names, left before right; toes that are bodies of their own, or none.
       arms: the joint groups that move the hands, in the same order.
       poses: joint angles in rad by pose name; 'rest' must be there. Joints not named are at 0.
       recipe: JSON-able arguments that make this character again, kept in recordings.
@@ -54,6 +54,7 @@ class Character:
     hands: tuple[str, ...]
     arms: tuple[str, ...]
     poses: Mapping[str, Mapping[str, float]]
+    toes: tuple[str, ...] = ()
     recipe: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -11,6 +11,7 @@ import tyro
 
 from tumble.characters import character
 from tumble.cli.options import CONFIG
+from tumble.commands import SetGoal
 from tumble.errors import UserError, check_number
 from tumble.planners import Planner, planner_kind
 from tumble.scenarios import SCENARIOS, Scenario
@@ -96,7 +97,9 @@ def _studio(samples: int, seconds: float, clients: int, threads: int, as_json: b
 def _measure(scenario: Scenario, kind: Any, settings: Any, frames: int, threads: int) -> dict[str, float]:
     """Median milliseconds of a plan and of its physics alone, and their ratio."""
     scene = scenario.scene(character("humanoid"))
-    goal = scenario.wants().build(scene)
+    wants = scenario.wants()
+    assert isinstance(wants, SetGoal)
+    goal = wants.build(scene)
     planner, shadow = kind(scene, settings, 0, threads), kind(scene, settings, 0, threads)
     seen = _spy(shadow)
     world, bare = Sims(scene, 1, 1), Sims(scene, settings.samples, threads)

@@ -7,8 +7,8 @@ import tyro
 
 from tumble.characters import CHARACTERS
 from tumble.cli.options import CONFIG
+from tumble.controllers import CONTROLLERS
 from tumble.goals import GOALS
-from tumble.planners import PLANNERS
 from tumble.scenarios import SCENARIOS
 
 
@@ -17,7 +17,7 @@ def listing() -> dict[str, dict[str, str]]:
     return {
         "scenarios": {name: kind.summary for name, kind in SCENARIOS.items()},
         "characters": {name: summary for name, (_, summary) in CHARACTERS.items()},
-        "controllers": {name: kind.summary for name, kind in PLANNERS.items()},
+        "controllers": {name: kind.summary for name, kind in CONTROLLERS.items()},
         "goals": {name: (make.__doc__ or "").partition("\n")[0] for name, make in GOALS.items()},
     }
 

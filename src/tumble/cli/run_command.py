@@ -13,8 +13,9 @@ from rich.console import Console
 from tumble.characters import character
 from tumble.cli.options import CONFIG, FLAT, settings_type
 from tumble.cli.progress import Interrupt, Progress
+from tumble.controller import Controller
+from tumble.controllers import controller_kind
 from tumble.errors import UserError, check_number, choose
-from tumble.planners import Planned, planner_kind
 from tumble.recording import Recorder, check_place
 from tumble.scenarios import SCENARIOS, Result, Scenario, run_trial
 from tumble.scene import Scene
@@ -41,10 +42,10 @@ examples:
 class RunOptions:
     """What `tumble run` takes for every scenario."""
 
-    controller: str = "cpbp"
-    """Who controls: see 'tumble list'."""
-    character: str = "humanoid"
-    """Which body: see 'tumble list'."""
+    controller: str | None = None
+    """Who controls: see 'tumble list'; by default the one that the scenario is made for."""
+    character: str | None = None
+    """Which body: see 'tumble list'; by default the one that the scenario is made for."""
     seconds: float | None = None
     """Simulated time, instead of the scenario's own."""
     seed: int = 0
@@ -68,7 +69,7 @@ def main(arguments: list[str]) -> int:
     if arguments[0].startswith("-"):
         raise UserError(f"name the scenario first: tumble run SCENARIO ...; there are: {', '.join(SCENARIOS)}")
     kind = choose("scenario", arguments[0], SCENARIOS)
-    kind_of_settings = settings_type(arguments)
+    kind_of_settings = settings_type(arguments, kind.controller)
 
     def go(
         options: Annotated[RunOptions, FLAT],
@@ -132,8 +133,7 @@ def run(options: RunOptions, scenario: Scenario, settings: Any) -> int:
         if options.record.suffix != ".npz":
             raise UserError(f"a recording's name ends in .npz, got {options.record}")
         check_place(options.record)
-    scene = scenario.scene(character(options.character))
-    runner = _Runner(options, scenario, scene, settings)
+    runner = _Runner(options, scenario, settings)
     with Progress(options.trials) as progress, Interrupt() as interrupt:
         progress.say("compiling (once after installing)")
         runner.warm_up()
@@ -141,7 +141,7 @@ def run(options: RunOptions, scenario: Scenario, settings: Any) -> int:
             runner.trial(seed, progress, interrupt)
             if interrupt.seen:
                 break
-    summary = runner.tally.summary(scenario.name, options.controller, options.character)
+    summary = runner.tally.summary(scenario.name, runner.controller, runner.character)
     if options.as_json:
         print(json.dumps(summary))
     else:
@@ -150,20 +150,33 @@ def run(options: RunOptions, scenario: Scenario, settings: Any) -> int:
 
 
 class _Runner:
-    """Makes a fresh planner for every trial of one scene."""
+    """Makes a fresh controller for every trial, and a scene for every body.
 
-    def __init__(self, options: RunOptions, scenario: Scenario, scene: Scene, settings: Any) -> None:
-        self.options, self.scenario, self.scene, self.settings = options, scenario, scene, settings
-        self.goal = scenario.wants().build(scene)
+    Attributes:
+      controller, character: names of what was chosen, or of what the scenario is made for.
+    """
+
+    def __init__(self, options: RunOptions, scenario: Scenario, settings: Any) -> None:
+        self.options, self.scenario, self.settings = options, scenario, settings
+        self.controller = options.controller or scenario.controller
+        self.character = options.character or scenario.character
+        self._body = character(self.character)
+        self._scene = scenario.scene(self._body)
         self.tally, self.written = Tally(), list[Path]()
 
-    def planned(self, seed: int) -> Planned:
-        kind = planner_kind(self.options.controller)
-        return Planned(kind.planner(self.scene, self.settings, seed, self.options.threads), self.goal)
+    def scene(self, seed: int) -> Scene:
+        """The scene of a trial."""
+        body = self.scenario.body(self._body, seed)
+        return self._scene if body is self._body else self.scenario.scene(body)
+
+    def make(self, scene: Scene, seed: int) -> Controller:
+        """A controller for a trial."""
+        kind = controller_kind(self.controller)
+        return kind.make(scene, self.settings, seed, self.options.threads, self.scenario.wants())
 
     def warm_up(self) -> None:
         """Compile what a frame needs, so that no trial pays for it."""
-        Session(self.scene, self.planned(0), self.scene.state()).step()
+        Session(self._scene, self.make(self._scene, 0), self._scene.state()).step()
 
     def trial(self, seed: int, progress: Progress, interrupt: Interrupt) -> None:
         recorders: list[Recorder] = []
@@ -171,15 +184,16 @@ class _Runner:
         def watch(session: Session) -> None:
             session.listeners.append(progress)
             if self.options.record is not None:
-                about = (self.scenario.name, self.options.controller, seed, asdict(self.settings))
+                about = (self.scenario.name, self.controller, seed, asdict(self.settings))
                 recorders.append(Recorder(session, *about))
 
-        own = self.scenario.trial(self.scene, np.random.default_rng(seed)).seconds
+        scene = self.scene(seed)
+        own = self.scenario.trial(scene, np.random.default_rng(seed)).seconds
         progress.begin(seed, own if self.options.seconds is None else self.options.seconds)
         began = time.perf_counter()
         try:
             result = run_trial(
-                self.scenario, self.scene, self.planned(seed), seed, self.options.seconds, watch, lambda: interrupt.seen
+                self.scenario, scene, self.make(scene, seed), seed, self.options.seconds, watch, lambda: interrupt.seen
             )
         finally:
             for recorder in recorders:

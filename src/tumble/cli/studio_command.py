@@ -16,10 +16,10 @@ from tumble.studio.take import Choice, Take
 class StudioOptions:
     """What `tumble studio` takes beside the options of its scenario and the settings of its controller."""
 
-    controller: str = "cpbp"
-    """Who controls: see 'tumble list'."""
-    character: str = "humanoid"
-    """Which body: see 'tumble list'."""
+    controller: str | None = None
+    """Who controls: see 'tumble list'; by default the one that the scenario is made for."""
+    character: str | None = None
+    """Which body: see 'tumble list'; by default the one that the scenario is made for."""
     seed: int = 0
     """Of the scenario and of the planner."""
     threads: int = 0
@@ -50,7 +50,8 @@ def studio(options: StudioOptions, scenario: Scenario, settings: Any) -> int:
     check_number("port", options.port, 0, 65535)
     usual = asdict(type(scenario)())  # type: ignore[call-overload]
     changed = tuple((name, value) for name, value in asdict(scenario).items() if value != usual[name])  # type: ignore[call-overload]
-    choice = Choice(scenario.name, options.character, options.controller, options.seed, changed)
+    body, controller = options.character or scenario.character, options.controller or scenario.controller
+    choice = Choice(scenario.name, body, controller, options.seed, changed)
     Take(choice, 1, settings)  # says what is wrong before anything is served
     if find_spec("nicegui") is None:
         raise UserError("the studio needs NiceGUI: pip install 'tumble[studio]'")
@@ -62,9 +63,14 @@ def studio(options: StudioOptions, scenario: Scenario, settings: Any) -> int:
 
 def main(arguments: list[str]) -> int:
     """Parse and run. Scenario and controller decide which other options there are."""
-    named = bool(arguments) and not arguments[0].startswith("-")
-    kind = choose("scenario", arguments[0] if named else "stand", SCENARIOS)
-    kind_of_settings = settings_type(arguments)
+    named = [word for word in arguments if word in SCENARIOS][:1] or [
+        word for word in arguments[:1] if not word.startswith("-")
+    ]
+    kind = choose("scenario", named[0] if named else "stand", SCENARIOS)
+    options_alone = list(arguments)
+    for word in named:
+        options_alone.remove(word)
+    kind_of_settings = settings_type(arguments, kind.controller)
 
     def go(
         options: Annotated[StudioOptions, FLAT],
@@ -74,4 +80,4 @@ def main(arguments: list[str]) -> int:
         return studio(options, scenario, settings)
 
     go.__doc__ = ABOUT
-    return tyro.cli(go, prog="tumble studio", args=arguments[named:], config=CONFIG)
+    return tyro.cli(go, prog="tumble studio", args=options_alone, config=CONFIG)

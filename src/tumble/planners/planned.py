@@ -1,6 +1,5 @@
 """A planner with a goal is a Controller: plan every frame, do the first step of the plan."""
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ from tumble.controller import Controller
 from tumble.errors import UserError, unknown
 from tumble.goals import Goal, Term, looking
 from tumble.planners.planner import Plan, Planner, check_sizes
+from tumble.settings import replaced
 from tumble.sims import Sims
 
 WEIGHT = "weight."  # before the name of a term, in the name of a parameter
@@ -32,6 +32,11 @@ class Planned(Controller):
         self.names, self.weights = goal.names, dict[str, float]()
         self._looking: Goal | None = None
         self.latest = None
+
+    @property
+    def settings(self) -> Any:
+        """The planner's."""
+        return self.planner.settings
 
     def start(self, sims: Sims) -> None:
         if sims.nsim != 1:
@@ -80,34 +85,4 @@ class Planned(Controller):
             self.planner.settings, {name: value for name, value in changes.items() if not name.startswith(WEIGHT)}
         )
         check_sizes(self.planner.scene, settings.samples, settings.horizon)
-        return settings, self.weights | weights
-
-
-def replaced(settings: Any, changes: Mapping[str, float]) -> Any:
-    """A copy of a settings dataclass with fields, named 'field' or 'field.field', changed at once."""
-    fields = {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
-    new: dict[str, Any] = {}
-    nested: dict[str, dict[str, float]] = {}
-    for name, value in changes.items():
-        head, _, rest = name.partition(".")
-        if head not in fields or (rest != "") != dataclasses.is_dataclass(fields[head]):
-            raise unknown("setting", name, names_of(settings))
-        old = fields[head]
-        if rest:
-            nested.setdefault(head, {})[rest] = value
-        elif isinstance(old, int) and not float(value).is_integer():
-            raise UserError(f"{name} must be a whole number, got {value:g}")
-        else:
-            new[head] = type(old)(value)
-    new |= {head: replaced(fields[head], inner) for head, inner in nested.items()}
-    return dataclasses.replace(settings, **new)
-
-
-def names_of(settings: Any) -> list[str]:
-    """The names of all settings, nested ones with dots."""
-    names: list[str] = []
-    for field in dataclasses.fields(settings):
-        value = getattr(settings, field.name)
-        nested = names_of(value) if dataclasses.is_dataclass(value) else []
-        names += [f"{field.name}.{name}" for name in nested] or [field.name]
-    return names
+        return settings, {**self.weights, **weights}

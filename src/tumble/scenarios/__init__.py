@@ -6,6 +6,7 @@ from tumble.scenarios.going import Obstacles, Reach, Steer, Turbo, Wall
 from tumble.scenarios.run import Result, run_trial
 from tumble.scenarios.scenario import Scenario, Trial
 from tumble.scenarios.track import Track
+from tumble.scenarios.walking import StandPush, SteerWalk, WalkBodies, WalkPush
 
 __all__ = ["SCENARIOS", "Result", "Scenario", "Track", "Trial", "run_trial"]
 
@@ -13,6 +14,6 @@ SCENARIOS: dict[str, type[Scenario]] = {
     kind.name: kind
     for kind in (
         Stand, Push, Wall, Explosion, GetUp, GetUpProne, Reach, OnBall, OnLightBall, OnBallReach, Juggle, Steer,
-        Obstacles, Turbo,
+        Obstacles, Turbo, SteerWalk, WalkPush, StandPush, WalkBodies,
     )
 }  # fmt: skip

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tumble.commands import Walk
 from tumble.controller import Controller
 from tumble.errors import check_number
 from tumble.planners import Plan
@@ -76,6 +77,8 @@ def run_trial(
     duration = trial.seconds if seconds is None else seconds
     check_number("seconds", duration, scene.dt, 86400)
     session = Session(scene, controller, trial.state)
+    if isinstance(wants := scenario.wants(), Walk):
+        session.send(wants)
     track, count = Track(scene), _Count()
     session.listeners += [track, count]
     watch(session)

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from tumble.characters import Character
-from tumble.commands import Command, SetGoal
+from tumble.commands import Command, SetGoal, Walk
 from tumble.scenarios.track import Track
 from tumble.scene import Scene
 
@@ -35,16 +35,26 @@ class Trial:
 
 
 class Scenario(ABC):
-    """What happens to a character, what it wants, and when it has done well."""
+    """What happens to a character, what it wants, and when it has done well.
+
+    Attributes:
+      controller, character: names of those it is made for, unless others are chosen.
+    """
 
     name: ClassVar[str]
     summary: ClassVar[str]
+    controller: ClassVar[str] = "cpbp"
+    character: ClassVar[str] = "humanoid"
+
+    def body(self, character: Character, seed: int) -> Character:
+        """The body of a trial: the one that was chosen, unless the scenario is about bodies."""
+        return character
 
     def scene(self, character: Character) -> Scene:
         """The world it happens in."""
         return Scene(character)
 
-    def wants(self) -> SetGoal:
+    def wants(self) -> SetGoal | Walk:
         """What the character wants, until an event says otherwise."""
         return SetGoal("balance")
 

@@ -25,7 +25,8 @@ class Track:
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
         self._standing = scene.show(scene.state("rest")).body(scene.character.root).xipos[2]
-        self._others = np.array([bone not in scene.character.feet for bone in scene.bones])
+        feet = (*scene.character.feet, *scene.character.toes)
+        self._others = np.array([bone not in feet for bone in scene.bones])
         self._sensors: list[np.ndarray] = []
         self._speeds: list[np.ndarray] = []
         self.commands: list[tuple[float, Command]] = []

@@ -151,7 +151,7 @@ class Hub:
         self.viewers[key] = viewer
         if self.holder not in self.viewers:
             self._hand_to(key)
-        viewer.tell(type="hello", client=key, dt=self.stage.take.scene.dt, controls=self.controls(key))
+        viewer.tell(type="hello", client=key, dt=self.stage.take.dt, controls=self.controls(key))
         self._tell_controls()
         if self._latest is not None:
             viewer.shown = self._latest
@@ -207,7 +207,7 @@ class Hub:
             viewer.tell(type="error", text=f"this failed: {error!r}")
 
     def _perform(self, request: Request) -> None:
-        stage, wanted = self.stage, self.stage.take.wanted.goal
+        stage, wanted = self.stage, self.stage.take.goal
         match request:
             case Steer():
                 stage.take.steer(request.x, request.y, request.turbo)
@@ -221,7 +221,7 @@ class Hub:
                 raise TypeError(f"{request} is no business of the stage")
             case _:
                 stage.take.send(request)
-        if stage.take.wanted.goal != wanted:
+        if stage.take.goal != wanted:
             self.changed()
 
     # Control --------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 from tumble.errors import UserError
-from tumble.planners.planned import names_of, replaced
+from tumble.settings import names_of, replaced
 
 FACTORS = (10.0, 5.0, 2.0, 1.0)  # of the default, tried as ends of a range, the widest first
 FIELDS = re.compile(r"^\s+(\w+): [^#=\n]+(?:=[^#\n]*)?#\s*(.+)$", re.MULTILINE)

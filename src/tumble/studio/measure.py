@@ -134,7 +134,7 @@ async def _reactions(stage: Stage, address: str, seconds: float) -> dict[str, An
 
 async def _costs(stage: Stage, address: str, seconds: float, clients: int) -> dict[str, Any]:
     """Of one core at 60 frames a second without a planner; frames that were missed; memory."""
-    await _do(stage, lambda: setattr(stage.take.planned, "planner", _Idle(stage.take.scene)))
+    await _do(stage, lambda: setattr(stage.take.controller, "planner", _Idle(stage.take.scene)))
     await _do(stage, lambda: stage.slow(2.0))
     crowd = asyncio.create_task(_crowd(address, clients, seconds + 2 * WARM))
     await asyncio.sleep(2 * WARM)

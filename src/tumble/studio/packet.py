@@ -18,7 +18,6 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from tumble.commands import SetGoal
 from tumble.planners import Plan
 from tumble.scene import Scene
 
@@ -101,7 +100,8 @@ class Packer:
         return describe(self.scene)
 
     def pack(
-        self, state: np.ndarray, plan: Plan | None, status: Status, wanted: SetGoal, terms: int,
+        self, state: np.ndarray, plan: Plan | None, status: Status, terms: int,
+        target: tuple[float, float, float] | None = None, velocity: tuple[float, float] | None = None,
         drag: tuple[str, tuple[float, ...], tuple[float, ...]] | None = None,
     ) -> bytes:  # fmt: skip
         """One message.
@@ -110,8 +110,8 @@ class Packer:
           state: of the live world.
           plan: the latest; None where nobody plans.
           status: of the loop.
-          wanted: the goal, whose target and velocity are drawn.
           terms: id of the goal's list of terms.
+          target, velocity: that are wanted.
           drag: body, point in its frame, and target.
         """
         model, data = self.scene.model, self._data
@@ -126,10 +126,10 @@ class Packer:
         near = (np.abs(data.contact.pos - origin) < FAR).all(axis=1)  # balls wait far away
         touching = data.contact.pos[near & (data.contact.dist < TOUCHING)][:CONTACTS]
         flags, extra = status.flags, list[float]()
-        if wanted.target is not None:
-            flags, extra = flags | TARGET, [*extra, *wanted.target]
-        if wanted.velocity is not None:
-            flags, extra = flags | VELOCITY, [*extra, *wanted.velocity]
+        if target is not None:
+            flags, extra = flags | TARGET, [*extra, *target]
+        if velocity is not None:
+            flags, extra = flags | VELOCITY, [*extra, *velocity]
         if drag is not None:
             body = self.scene.body(drag[0])
             held = data.xpos[body] + data.xmat[body].reshape(3, 3) @ drag[1]

@@ -12,6 +12,7 @@ from tumble.studio.elements import Timeline, View
 from tumble.studio.hub import Hub
 from tumble.studio.panels import BLUR, SIGHTS, TOOLS, TOUCHES, cost_panel, direct_panel, settings_panel, touch_panel
 from tumble.studio.presets import Presets
+from tumble.studio.walk_panel import walk_panel
 
 CSS = Path(__file__).parent / "page.css"
 SPEEDS = {0.1: "⅒", 0.25: "¼", 0.5: "½", 1.0: "1"}
@@ -40,7 +41,7 @@ def build(hub: Hub, presets: Presets) -> None:
 
 def _panels(desk: Desk, view: View) -> None:
     with ui.tabs().props("dense no-caps inline-label") as tabs:
-        for name in ("direct", "planner", "cost", "touch"):
+        for name in ("direct", "planner", "cost", "walk", "touch"):
             ui.tab(name)
     with ui.tab_panels(tabs, value="direct", animated=False).props("keep-alive").classes("panels"):
         with ui.tab_panel("direct"), ui.column().classes("panel"):
@@ -49,6 +50,8 @@ def _panels(desk: Desk, view: View) -> None:
             settings_panel(desk)
         with ui.tab_panel("cost"), ui.column().classes("panel"):
             cost_panel(desk)
+        with ui.tab_panel("walk"), ui.column().classes("panel"):
+            walk_panel(desk)
         with ui.tab_panel("touch"), ui.column().classes("panel"):
             touch_panel(view)
 

@@ -9,13 +9,14 @@ from nicegui import ui
 from nicegui.events import ValueChangeEventArguments
 
 from tumble.characters import CHARACTERS
+from tumble.controllers import CONTROLLERS
 from tumble.goals import GOALS
-from tumble.planners import PLANNERS
 from tumble.planners.planned import WEIGHT
 from tumble.scenarios import SCENARIOS
 from tumble.studio.desk import Desk
 from tumble.studio.elements import Chart, View
 from tumble.studio.knobs import Knob, knobs
+from tumble.studio.take import Choice
 
 BLUR = "() => document.activeElement?.blur()"  # keys belong to the character again
 HEAVIEST = 100.0  # weight of a term at the right end of its slider; the left end is its inverse
@@ -47,28 +48,37 @@ def direct_panel(desk: Desk) -> None:
 
     async def choose(name: str, value: Any) -> None:
         if value != getattr(stage.choice, name):
-            changes = {"options": (), name: value} if name == "scenario" else {name: value}
+            changes = chosen_scenario(stage.choice, value) if name == "scenario" else {name: value}
             await desk.do(lambda: stage.choose(replace(stage.choice, **changes)))
 
     async def want(goal: str) -> None:
         if await desk.do(lambda: stage.take.want(goal)):
             desk.hub.refresh()
 
-    rows = (("scenario", list(SCENARIOS)), ("character", list(CHARACTERS)), ("controller", list(PLANNERS)))
+    rows = (("scenario", list(SCENARIOS)), ("character", list(CHARACTERS)), ("controller", list(CONTROLLERS)))
     selects = {name: _select(name, options, partial(choose, name)) for name, options in rows}
     seed = _number("seed", "of the scenario and of the planner", lambda: stage.choice.seed, partial(choose, "seed"))
-    goal = _select("goal", list(GOALS), want)
+    goal = _select("goal", [*GOALS, "walk"], want)
     summary = ui.label().classes("about")
 
     def show() -> None:
         for name, select in selects.items():
             select.set_value(getattr(stage.choice, name))
         seed()
-        goal.set_value(stage.take.wanted.goal)
+        goal.set_value(stage.take.goal)
         summary.set_text(SCENARIOS[stage.choice.scenario].summary)
 
     desk.shows(show)
     _options(desk, partial(choose, "options"))
+
+
+def chosen_scenario(choice: Choice, scenario: str) -> dict[str, Any]:
+    """What changes with the scenario: its options, and who it is made for where that is of another kind."""
+    old, new = SCENARIOS[choice.scenario], SCENARIOS[scenario]
+    changes: dict[str, Any] = {"scenario": scenario, "options": ()}
+    if old.controller != new.controller:
+        changes |= {"controller": new.controller, "character": new.character}
+    return changes
 
 
 def _options(desk: Desk, choose: Callable[[Any], Any]) -> None:
@@ -196,7 +206,7 @@ def _slider(knob: Knob, send: Callable[[float], Any]) -> Callable[[float], Any]:
 async def _apply_preset(desk: Desk, name: str) -> None:
     stage = desk.stage
     wanted = desk.presets.of(stage.choice.controller).get(name, {})
-    start = {knob.name: knob.value for knob in knobs(PLANNERS[stage.choice.controller].settings())}
+    start = {knob.name: knob.value for knob in knobs(CONTROLLERS[stage.choice.controller].settings())}
     await desk.set({**start, **wanted})
     desk.show()
 
@@ -210,7 +220,7 @@ def _save_dialog(desk: Desk) -> None:
 
 def _save(desk: Desk, name: str, close: Callable[[], Any]) -> None:
     choice = desk.stage.choice
-    plain = {knob.name: knob.value for knob in knobs(PLANNERS[choice.controller].settings())}
+    plain = {knob.name: knob.value for knob in knobs(CONTROLLERS[choice.controller].settings())}
     now = {knob.name: knob.value for knob in knobs(desk.stage.take.settings)}
     try:
         desk.presets.save(choice.controller, name, {key: now[key] for key in now if now[key] != plain[key]})
@@ -254,13 +264,17 @@ def _term_row(desk: Desk, name: str) -> Callable[[float], Any]:
         return _slider(Knob(WEIGHT + name, "", float, 1.0, 1 / HEAVIEST, HEAVIEST), send)
 
 
+def slider_row(label: str, knob: Knob, send: Callable[[float], Any]) -> Callable[[float], Any]:
+    """A line with a label and a slider; returns what shows a value on it."""
+    with ui.row().classes("line"):
+        ui.label(label).classes("name")
+        return _slider(knob, send)
+
+
 def touch_panel(view: View) -> None:
     """What a hand throws, pushes and blasts with, and what is drawn."""
     for option, (label, unit, low, high, start) in TOUCHES.items():
-        with ui.row().classes("line"):
-            ui.label(f"{label}, {unit}").classes("name")
-            knob = Knob(option, "", float, start, low, high)
-            _slider(knob, partial(_set, view, option))(start)
+        slider_row(f"{label}, {unit}", Knob(option, "", float, start, low, high), partial(_set, view, option))(start)
     with ui.row().classes("line"):
         ui.label("hand that reaches").classes("name")
         ui.toggle(["left", "right"], value="left", on_change=lambda e: view.set(hand=e.value)).props("dense no-caps")

@@ -70,8 +70,8 @@ class Stage:
         self.past: int | None = None
         self.tape: Recording | None = None
         self.taken = False
-        self.pace = Pace(self.take.scene.dt)
-        self.timeline = Timeline(self.take.scene.dt)
+        self.pace = Pace(self.take.dt)
+        self.timeline = Timeline(self.take.dt)
         self._audience, self._threads = audience, threads
         self._recorder: Recorder | None = None
         self._tick, self._scenes = 0, 1
@@ -110,7 +110,7 @@ class Stage:
 
     def _run(self) -> None:
         self._audience.say("getting ready (compiling once after installing)")
-        Take(self.choice, self._threads, self.take.planned.planner.settings).step()
+        Take(self.choice, self._threads, self.take.controller.settings).step()
         self.ready = True
         self._audience.changed()
         while not self._closing:
@@ -153,12 +153,12 @@ class Stage:
         if frame.broken:
             self._audience.say("the simulation went unstable; it begins again")
             self.choose(self.choice)
-        elif self._recorder is not None and len(self._recorder) * self.take.scene.dt >= LONGEST:
+        elif self._recorder is not None and len(self._recorder) * self.take.dt >= LONGEST:
             self.cut()
             self._audience.say(f"a recording ends after {LONGEST / 60:g} minutes; download it")
 
     def _show(self, frame: Frame) -> None:
-        take, names = self.take, self.take.planned.names
+        take, names = self.take, self.take.controller.names
         terms = self._terms.setdefault(names, len(self._terms) + 1)
         status = Status(
             tick=self._tick,
@@ -172,7 +172,9 @@ class Stage:
             control_seconds=frame.control_seconds,
         )
         drag = None if take.drag is None else (take.drag.body, take.drag.point, take.drag.target)
-        message = self._packer.pack(frame.state, take.planned.latest, status, take.wanted, terms, drag)
+        message = self._packer.pack(
+            frame.state, take.controller.latest, status, terms, take.target, take.velocity, drag
+        )
         self.timeline.add(Moment(self._tick, take.time, frame.state, message, self._packer, terms, names))
         self._audience.show(Shown(message, self._packer, terms, names))
 
@@ -203,7 +205,7 @@ class Stage:
         """Play at a share of real time."""
         check_number("speed", speed, SLOWEST, FASTEST)
         self.pace.speed = speed
-        self.pace.restart(self.take.scene.dt)
+        self.pace.restart(self.take.dt)
         self._audience.changed()
 
     def scrub(self, tick: int) -> None:
@@ -234,10 +236,10 @@ class Stage:
         """Play something else. Settings and weights stay where the controller stays."""
         same = choice.controller == self.choice.controller
         self.take.settle()
-        planned = self.take.planned
-        take = Take(choice, self._threads, planned.planner.settings if same else None)
+        old = self.take.controller
+        take = Take(choice, self._threads, old.settings if same else None)
         if same:
-            take.planned.weights = dict(planned.weights)
+            take.controller.weights = dict(old.weights)
         self.cut()
         self.take, self.choice = take, choice
         self._entered()
@@ -253,7 +255,7 @@ class Stage:
         self.cut()
         take = self.take
         about = (take.choice.scenario, take.choice.controller, take.choice.seed)
-        self._recorder = Recorder(take.session, *about, asdict(take.planned.planner.settings))
+        self._recorder = Recorder(take.session, *about, asdict(take.controller.settings))
         self._audience.changed()
 
     def cut(self) -> None:
@@ -277,7 +279,7 @@ class Stage:
 
     def _go(self) -> None:
         self.playing, self.past = True, None
-        self.pace.restart(self.take.scene.dt)
+        self.pace.restart(self.take.dt)
         self._audience.changed()
 
     def _look(self, tick: int, flags: int) -> None:

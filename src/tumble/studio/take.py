@@ -8,7 +8,7 @@ frame = take.step()
 
 import math
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any, cast
 
@@ -16,21 +16,25 @@ import mujoco
 import numpy as np
 
 from tumble.characters import character
-from tumble.commands import Command, Drag, Release, SetGoal, SetParameter, Throw, Vector
+from tumble.commands import Command, Drag, Release, SetGoal, SetParameter, Throw, Vector, Walk
+from tumble.controller import Controller
+from tumble.controllers import Wants, controller_kind
 from tumble.errors import UserError, check_number, choose
 from tumble.goals import GOALS
-from tumble.planners import Planned, planner_kind
-from tumble.planners.planned import WEIGHT, replaced
+from tumble.planners.planned import WEIGHT
 from tumble.props import Ball
 from tumble.scenarios import SCENARIOS, Scenario
 from tumble.scenarios.going import PACE
 from tumble.scene import Scene
 from tumble.session import Frame, Session
+from tumble.settings import replaced
 
 THROWN = "thrown"  # name of the ball that people throw
 DENSITY = 500.0  # kg/m^3 of it: 5 kg have a radius of 13 cm
 WAITING = 256  # commands that may wait for the next frame
 STEERED = ("steer", "turbo")
+STROLL, HURRY = 0.8, 1.5  # m/s of a walker that is steered, and in a hurry
+FRAME = 1 / 30  # s of what is shown, where a session's steps are smaller
 
 
 @dataclass(frozen=True)
@@ -53,52 +57,67 @@ class Take:
 
     Attributes:
       choice: what is played.
-      scene, planned, session: as they are now; `enter` replaces them.
-      wanted: the goal that was asked for last.
+      scene, controller, session: as they are now; `enter` replaces them.
+      wanted: the goal that was asked for last, or all wishes of a walk.
+      stride: steps of the session a frame, where these are too small to look at each.
       drag: what is held, None where nothing is.
     """
 
     def __init__(self, choice: Choice, threads: int = 0, settings: Any = None) -> None:
         scenario = choice.built()
-        kind = planner_kind(choice.controller)
+        kind = controller_kind(choice.controller)
         check_number("seed", choice.seed, 0, 2**63 - 1)
         self.choice, self._threads = choice, threads
-        self.scene = scenario.scene(character(choice.character))
+        self.scene = scenario.scene(scenario.body(character(choice.character), choice.seed))
         trial = scenario.trial(self.scene, np.random.default_rng(choice.seed))
-        self.wanted, self._rest = scenario.wants(), scenario.wants()
-        self.planned = Planned(self._planner(self.scene, settings or kind.settings()), self.wanted.build(self.scene))
+        self.wanted: Wants = scenario.wants()
+        self._rest = self.wanted
+        self.controller = self._make(self.scene, settings or kind.settings())
         self._events = sorted(trial.events, key=lambda event: event[0])
         self.drag: Drag | None = None
         self._steered, self._waiting = False, list[Command]()
+        self._directed = False  # whether people have said what they want; the scenario then says no more
         self.enter(self.scene, trial.state, 0.0)
 
-    def _planner(self, scene: Scene, settings: Any) -> Any:
-        return planner_kind(self.choice.controller).planner(scene, settings, self.choice.seed, self._threads)
+    def _make(self, scene: Scene, settings: Any) -> Controller:
+        make = controller_kind(self.choice.controller).make
+        return make(scene, settings, self.choice.seed, self._threads, self.wanted)
+
+    @property
+    def dt(self) -> float:
+        """Simulated seconds a frame."""
+        return self.stride * self.scene.dt
 
     def enter(self, scene: Scene, state: np.ndarray, time: float) -> None:
         """Go on from a state of a scene, as of a time. The planner starts anew; what is held stays held.
 
         Of what waits for the next frame, goals and settings are taken at once and the rest is forgotten.
         """
-        goal = self.wanted.build(scene)
+        goal = self.wanted.build(scene) if isinstance(self.wanted, SetGoal) else None
         self.settle()
         if scene is not self.scene:
-            planned = Planned(self._planner(scene, self.planned.planner.settings), goal)
-            planned.weights = self.planned.weights
-            self.scene, self.planned = scene, planned
-        self.planned.set_goal(goal)
+            controller = self._make(scene, self.controller.settings)
+            controller.weights = self.controller.weights
+            self.scene, self.controller = scene, controller
+        if goal is not None:
+            self.controller.set_goal(goal)
+        self.stride = max(1, round(FRAME / scene.dt))
         if self.drag and mujoco.mj_name2id(scene.model, mujoco.mjtObj.mjOBJ_BODY, self.drag.body) < 0:
             self.drag = None
-        self.session = Session(scene, self.planned, state)
+        self.session = Session(scene, self.controller, state)
+        if time > 0 and scene.model.nuserdata:
+            self.session.world.load(state)  # with the controller's memory, which a start forgets
         self._began, self._waiting = time, []
         # an event between two frames comes with the later one, which is the next if it began in the last dt
         self._due = deque(event for event in self._events if event[0] > time - scene.dt + 1e-9)
         self._pulled: Drag | None = None  # the drag that the session knows of
-        self._want: SetGoal | None = None  # the goal that the next frame will set
+        # what the next frame will ask for: a walker that is started has no wishes
+        self._want: Wants | None = self.wanted if isinstance(self.wanted, Walk) else None
 
     def settle(self) -> None:
         """Have settings and weights that wait for the next frame now; whoever leaves the session calls this."""
-        self.planned.set_parameters(self._asked)
+        if self._asked:
+            self.controller.set_parameters(self._asked)
 
     @property
     def _asked(self) -> dict[str, float]:
@@ -109,12 +128,14 @@ class Take:
     def settings(self) -> Any:
         """The planner's settings, with what the next frame will change."""
         asked = {name: value for name, value in self._asked.items() if not name.startswith(WEIGHT)}
-        return replaced(self.planned.planner.settings, asked)
+        return replaced(self.controller.settings, asked)
 
     @property
     def weights(self) -> dict[str, float]:
         """Weights of the terms that are wanted, with what the next frame will change."""
-        known = {WEIGHT + name: weight for name, weight in self.planned.weights.items()} | self._asked
+        if isinstance(self.wanted, Walk):
+            return {}
+        known = {WEIGHT + name: weight for name, weight in self.controller.weights.items()} | self._asked
         return {name: known.get(WEIGHT + name, 1.0) for name in self.wanted.build(self.scene).names}
 
     @property
@@ -123,20 +144,33 @@ class Take:
         return self._began + self.session.time
 
     def send(self, *commands: Command) -> None:
-        """Have commands applied in the next frame, all or none. Of drags and of goals the last one counts."""
-        others = [command for command in commands if not isinstance(command, Drag | Release | SetGoal)]
+        """Have commands of people applied in the next frame, all or none.
+
+        Of drags and of goals the last one counts; with a goal or a wish, the scenario's own no longer come.
+        """
+        self._take(*commands)
+        self._directed |= any(isinstance(command, SetGoal | Walk) for command in commands)
+
+    def _take(self, *commands: Command) -> None:
+        others = [command for command in commands if not isinstance(command, Drag | Release | SetGoal | Walk)]
         if others and len(self._waiting) + len(others) > WAITING:
             raise UserError(f"{WAITING} commands wait for the next frame already")
         for command in commands:
             command.check(self.scene)
+            if isinstance(command, SetGoal):
+                self.controller.check_goal(command.build(self.scene))
+            elif isinstance(command, Walk):
+                self.controller.check_wishes(command.wishes)
         self.session.send(*others)
         self._waiting += others
         for command in commands:
             if isinstance(command, Drag | Release):
                 self.drag = command if isinstance(command, Drag) else None
-            elif isinstance(command, SetGoal):
-                self.wanted, self._steered = command, False
-                self._want = command
+            elif isinstance(command, SetGoal | Walk):
+                if isinstance(command, Walk) and isinstance(self.wanted, Walk):
+                    command = Walk(**{**self.wanted.wishes, **command.wishes})
+                self.wanted = self._want = command
+                self._steered = False
 
     def want(self, goal: str) -> None:
         """Want a goal by its name; what it needs is ahead of the character, or the first ball there is."""
@@ -159,12 +193,40 @@ class Take:
         check_number("length of a steering direction", length, 0, 2)
         if length > 0.05:
             rest = self._rest if self._steered else self.wanted
-            pace = PACE / max(1.0, length)
-            self.send(SetGoal("turbo" if turbo else "steer", velocity=(pace * x, pace * y)))
-            self._rest = SetGoal("balance") if rest.goal in STEERED else rest
+            share = 1 / max(1.0, length)
+            if isinstance(rest, Walk):
+                self.send(Walk(speed=min(1.0, length) * (HURRY if turbo else STROLL), heading=math.atan2(y, x)))
+                self._rest = Walk(speed=0.0)
+            else:
+                velocity = (PACE * share * x, PACE * share * y)
+                self.send(SetGoal("turbo" if turbo else "steer", velocity=velocity))
+                self._rest = SetGoal("balance") if rest.goal in STEERED else rest
             self._steered = True
         elif self._steered:
             self.send(self._rest)
+
+    @property
+    def styles(self) -> tuple[str, ...]:
+        """Names of the styles that a walker knows."""
+        return tuple(style.name for style in getattr(self.controller, "styles", ()))
+
+    @property
+    def target(self) -> tuple[float, float, float] | None:
+        """The place that is wanted, m; None where none is."""
+        return self.wanted.target if isinstance(self.wanted, SetGoal) else None
+
+    @property
+    def goal(self) -> str:
+        """The name of the goal that is wanted; 'walk' where it is wishes."""
+        return self.wanted.goal if isinstance(self.wanted, SetGoal) else "walk"
+
+    @property
+    def velocity(self) -> tuple[float, float] | None:
+        """The velocity that is wanted, m/s; None where none is."""
+        if isinstance(self.wanted, SetGoal):
+            return self.wanted.velocity
+        speed, heading = self.wanted.speed or 0.0, self.wanted.heading or 0.0
+        return (speed * math.cos(heading), speed * math.sin(heading)) if speed else None
 
     def hurl(self, position: Vector, velocity: Vector, mass: float) -> None:
         """Throw a ball. The first one, and one of another mass, rebuild the scene around it."""
@@ -175,15 +237,26 @@ class Take:
             others = [prop for prop in self.scene.props if prop.name != THROWN]
             scene = Scene(self.scene.character, [*others, ball], self.scene.physics, type(self.scene.motors))
             throw.check(scene)
-            waiting = [command for command in self._waiting if not isinstance(command, SetGoal | SetParameter)]
+            waiting = [command for command in self._waiting if not isinstance(command, SetParameter)]
             self.enter(scene, scene.carried(self.session.world.state[0], self.scene), self.time)
             self.send(*waiting)
         self.send(throw)
 
     def step(self) -> Frame:
-        """One frame, with the events that are due."""
+        """One frame, with the events that are due; its commands are those of all its steps."""
+        commands: tuple[Command, ...] = ()
+        for _ in range(self.stride):
+            frame = self._step()
+            commands += frame.commands
+            if frame.broken:
+                break
+        return replace(frame, commands=commands)
+
+    def _step(self) -> Frame:
         while self._due and self._due[0][0] <= self.time + 1e-9:
-            self.send(self._due.popleft()[1])
+            command = self._due.popleft()[1]
+            if not (self._directed and isinstance(command, SetGoal | Walk)):  # people know better what they want
+                self._take(command)
         if self.drag is not self._pulled:
             self.session.send(self.drag or Release())
         if self._want is not None:

@@ -1,0 +1,61 @@
+"""Controllers by name: planners, which want a goal, and walkers, which take wishes.
+
+kind = controller_kind("cpbp")
+controller = kind.make(scene, kind.settings(), seed=1, threads=0, wants=SetGoal("balance"))
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from tumble.commands import SetGoal, Walk
+from tumble.controller import Controller
+from tumble.errors import UserError, choose
+from tumble.planners import PLANNERS, Planned
+from tumble.scene import Scene
+from tumble.walking import Walker, WalkSettings
+
+Wants: TypeAlias = SetGoal | Walk
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A controller that people can choose by name.
+
+    Attributes:
+      make: called with scene, settings, seed, threads and what is wanted at first.
+      settings: a dataclass.
+      summary: a line for people.
+    """
+
+    make: Callable[[Scene, Any, int, int, Wants], Controller]
+    settings: type[Any]
+    summary: str
+
+
+def _planned(name: str) -> Kind:
+    kind = PLANNERS[name]
+
+    def make(scene: Scene, settings: Any, seed: int, threads: int, wants: Wants) -> Controller:
+        if not isinstance(wants, SetGoal):
+            raise UserError(f"controller '{name}' plans for goals, and this is walked by wishes; choose 'walker'")
+        return Planned(kind.planner(scene, settings, seed, threads), wants.build(scene))
+
+    return Kind(make, kind.settings, kind.summary)
+
+
+def _walker(scene: Scene, settings: Any, seed: int, threads: int, wants: Wants) -> Controller:
+    if not isinstance(wants, Walk):
+        raise UserError(f"controller 'walker' takes wishes, and this wants a goal; choose: {', '.join(PLANNERS)}")
+    return Walker(scene, settings)
+
+
+CONTROLLERS: dict[str, Kind] = {
+    **{name: _planned(name) for name in PLANNERS},
+    "walker": Kind(_walker, WalkSettings, "generalized biped walking (coros2010 chapter 5)"),
+}
+
+
+def controller_kind(name: str) -> Kind:
+    """The kind of controller of that name."""
+    return choose("controller", name, CONTROLLERS)

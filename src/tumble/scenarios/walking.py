@@ -1,0 +1,157 @@
+"""Walking by wishes, without planning: coros2010 chapter 5."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tumble.characters import Character, biped
+from tumble.commands import Push, Walk
+from tumble.errors import check_number
+from tumble.motors import ForceMotors
+from tumble.scenarios.scenario import Scenario, Trial
+from tumble.scenarios.track import Track
+from tumble.scene import Physics, Scene
+
+STEP = 1 / 500  # s: the largest at which the walker keeps its balance as well as at smaller ones
+FRICTION = 0.8  # coros2010 section 5.4
+PACE = 0.6  # m/s of those who are pushed
+LATER = 5.0  # s after a push, when it is judged
+
+
+@dataclass(frozen=True)
+class SteerWalk(Scenario):
+    """Walk with a speed into a direction, both of which change every 5 s, for 30 s."""
+
+    fastest: float = 1.2
+    """Largest speed that is asked for, m/s; the smallest is 0.3."""
+
+    name: ClassVar[str] = "steer-walk"
+    summary: ClassVar[str] = "walk where one is steered: another speed and heading every 5 s, no fall in 30 s"
+    controller: ClassVar[str] = "walker"
+    character: ClassVar[str] = "biped"
+
+    def __post_init__(self) -> None:
+        check_number("fastest", self.fastest, 0.3, 1.7)
+
+    def scene(self, character: Character) -> Scene:
+        return walking_scene(character)
+
+    def wants(self) -> Walk:
+        return Walk(speed=0.0)
+
+    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+        headings = np.cumsum(rng.uniform(-1.5, 1.5, 6))
+        speeds = rng.uniform(0.3, self.fastest, 6)
+        events = [(5.0 * i, Walk(speed=float(speeds[i]), heading=float(headings[i]))) for i in range(6)]
+        return Trial(scene.state("rest"), 30.0, events)
+
+    def success(self, track: Track) -> bool:
+        return track.lasted(1.0) and track.falls() == 0 and speed_error(track) < 0.15
+
+    def metrics(self, track: Track) -> dict[str, float]:
+        return {"speed_error": speed_error(track)}
+
+
+def speed_error(track: Track) -> float:
+    """How far the mean speed along what was asked for is off it, over the last 3 s before every next wish."""
+    velocity, dt = track.of("com_velocity")[:, :2], track.scene.dt
+    walks = [(when, command) for when, command in track.commands if isinstance(command, Walk)]
+    asked = [(when, walk.speed, walk.heading or 0.0) for when, walk in walks if walk.speed]
+    errors = []
+    for i, (when, speed, heading) in enumerate(asked):
+        end = asked[i + 1][0] if i + 1 < len(asked) else len(velocity) * dt
+        part = velocity[round(max(when, end - 3.0) / dt) : round(end / dt)]
+        along = part @ (math.cos(heading), math.sin(heading))
+        errors.append(abs(along.mean() - speed) / abs(speed) if len(part) else 1.0)
+    return float(np.mean(errors)) if errors else 0.0
+
+
+@dataclass(frozen=True)
+class WalkPush(Scenario):
+    """Walk at 0.6 m/s, be pushed on the trunk for 0.1 s from any side in any phase, walk on 5 s later."""
+
+    force: float = 600.0
+    """Size of the horizontal force, N."""
+
+    name: ClassVar[str] = "walk-push"
+    summary: ClassVar[str] = "pushed while walking (--force N, default 600, for 0.1 s): still walking 5 s later"
+    controller: ClassVar[str] = "walker"
+    character: ClassVar[str] = "biped"
+    speed: ClassVar[float] = PACE
+
+    def __post_init__(self) -> None:
+        check_number("force", self.force, 0.0, 1e5)
+
+    def scene(self, character: Character) -> Scene:
+        return walking_scene(character)
+
+    def wants(self) -> Walk:
+        return Walk(speed=self.speed, heading=0.0)
+
+    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+        angle, when = rng.uniform(0, 2 * np.pi), rng.uniform(4.0, 5.2)
+        force = (self.force * math.cos(angle), self.force * math.sin(angle), 0.0)
+        push = Push(scene.character.trunk, force, seconds=0.1)
+        return Trial(scene.state("rest"), when + push.seconds + LATER, [(when, push)])
+
+    def success(self, track: Track) -> bool:
+        return track.lasted(1.0) and track.falls() == 0 and up(track)
+
+
+@dataclass(frozen=True)
+class StandPush(WalkPush):
+    """Stand, be pushed on the trunk for 0.1 s from any side, stand or step again 5 s later."""
+
+    name: ClassVar[str] = "stand-push"
+    summary: ClassVar[str] = "pushed while standing (--force N, default 600, for 0.1 s): up 5 s later, by stepping"
+    speed: ClassVar[float] = 0.0
+
+
+def up(track: Track) -> bool:
+    """Whether over the last 0.5 s only feet touched the ground and the trunk was within 45 degrees of the vertical."""
+    last = track.last(0.5)
+    return bool(track.only_feet[last].all()) and bool(track.upright[last].min() > math.cos(math.pi / 4))
+
+
+@dataclass(frozen=True)
+class WalkBodies(Scenario):
+    """A random body per trial walks ahead, turns and stops; nothing is tuned for it."""
+
+    name: ClassVar[str] = "walk-bodies"
+    summary: ClassVar[str] = "a random body per trial (limbs 0.7 to 1.4, 20 % askew): ahead, turn, stop, 30 s, no fall"
+    controller: ClassVar[str] = "walker"
+    character: ClassVar[str] = "biped"
+
+    def body(self, character: Character, seed: int) -> Character:
+        rng = np.random.default_rng(seed)
+        legs, arms, trunk = rng.uniform(0.7, 1.4, 3)
+        askew = rng.uniform(0.8, 1.2, 2)
+        return biped(
+            f"body-{seed}", legs=float(legs), arms=float(arms), trunk=float(trunk),
+            left_leg=float(askew[0]) ** 0.5, right_leg=float(askew[0]) ** -0.5,
+            left_arm=float(askew[1]) ** 0.5, right_arm=float(askew[1]) ** -0.5,
+        )  # fmt: skip
+
+    def scene(self, character: Character) -> Scene:
+        return walking_scene(character)
+
+    def wants(self) -> Walk:
+        return Walk(speed=0.6, heading=0.0)
+
+    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+        turn = float(rng.uniform(0.8, 1.6) * rng.choice([-1, 1]))
+        return Trial(scene.state("rest"), 30.0, [(12.0, Walk(heading=turn)), (24.0, Walk(speed=0.0))])
+
+    def success(self, track: Track) -> bool:
+        if not track.lasted(1.0) or track.falls() or not up(track):
+            return False
+        start, *_, end = track.of("com")[:, :2]
+        return math.dist(start, end) > 5.0
+
+
+def walking_scene(character: Character) -> Scene:
+    """The scene of a walker: small steps, torques, the thesis's friction."""
+    physics = Physics(timestep=STEP, speculative=False, friction=FRICTION)
+    return Scene(character, physics=physics, motors=ForceMotors)

@@ -1,0 +1,60 @@
+"""The panel of a walk: what is wished for beside speed and heading, which are steered."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from nicegui import ui
+
+from tumble.commands import Walk
+from tumble.studio.desk import Desk
+from tumble.studio.knobs import Knob
+from tumble.studio.panels import BLUR, slider_row
+
+# wish: unit, low, high, shown at first
+WISHES = {
+    "speed": ("m/s", -0.6, 1.7, 0.0),
+    "period": ("s", 0.2, 1.0, 0.6),
+    "step_height": ("m more", 0.0, 0.3, 0.0),
+    "step_width": ("m", 0.0, 0.4, 0.1),
+    "bend": ("rad", -0.3, 1.0, 0.0),
+}
+
+
+def walk_panel(desk: Desk) -> None:
+    """Wishes to a walker and its style; says so where nobody walks."""
+    nobody = ui.label("Only walkers take wishes: choose the controller 'walker', or a scenario such as steer-walk.")
+    nobody.classes("about")
+    box = ui.column().classes("panel")
+    built: list[tuple[str, ...]] = []
+    rows: dict[str, Callable[[float], Any]] = {}
+
+    async def wish(name: str, value: Any) -> None:
+        if await desk.do(lambda: desk.stage.take.send(Walk(**{name: value}))):
+            desk.hub.refresh(but=desk.client.id)
+
+    def build(styles: tuple[str, ...]) -> None:
+        style = ui.select(list(styles), label="style", value=styles[0]).classes("wide")
+        style.props("dense options-dense data-testid=style")
+        style.on("update:model-value", lambda: wish("style", str(style.value)))
+        style.on("popup-hide", js_handler=BLUR)
+        for name, (unit, low, high, start) in WISHES.items():
+            knob = Knob(name, unit, float, start, low, high)
+            rows[name] = slider_row(f"{name}, {unit}", knob, partial(wish, name))
+
+    def show() -> None:
+        wanted, styles = desk.stage.take.wanted, desk.stage.take.styles
+        nobody.set_visibility(not isinstance(wanted, Walk))
+        if built != [styles]:
+            built[:] = [styles]
+            box.clear()
+            rows.clear()
+            with box:
+                if styles:
+                    build(styles)
+        if isinstance(wanted, Walk):
+            for name, row in rows.items():
+                value = getattr(wanted, name)
+                row(WISHES[name][3] if value is None else value)
+
+    desk.shows(show)

@@ -1,0 +1,150 @@
+"""What the compiled control knows of a scene: ids, masses and lengths in `Body`, live arrays in `Fields`."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tumble.errors import UserError
+from tumble.scene import Scene
+from tumble.sims import Sims
+from tumble.walking.settings import WalkSettings
+
+# Bones by number: the trunk, then arms and legs, left before right.
+PELVIS, BACK, TORSO, HEAD, ARMS, LEGS = 0, 1, 2, 3, 4, 8
+BONES = (
+    "pelvis", "lower_back", "torso", "head",
+    "left_upper_arm", "left_forearm", "right_upper_arm", "right_forearm",
+    "left_thigh", "left_shin", "left_foot", "left_toe",
+    "right_thigh", "right_shin", "right_foot", "right_toe",
+)  # fmt: skip
+PARENTS = (-1, 0, 1, 2, 2, 4, 2, 6, 0, 8, 9, 10, 0, 12, 13, 14)
+THIGH, SHIN, FOOT, TOE = 0, 1, 2, 3  # of a leg
+HUMANOID_MASS, HUMANOID_LEG = 70.4, 0.86  # kg; m from hip to ankle
+
+
+class Body(NamedTuple):
+    """Constants of a scene's character; arrays over the sixteen bones unless said."""
+
+    ids: np.ndarray  # MuJoCo's body
+    parent: np.ndarray  # bone, -1 for the pelvis
+    joint: np.ndarray  # MuJoCo's first hinge
+    joints: np.ndarray  # number of hinges
+    dof: np.ndarray  # (njnt,) place of a joint's speed in qvel
+    angle: np.ndarray  # (njnt,) place of its angle in qpos
+    motor: np.ndarray  # (njnt,) place of its torque in a control
+    damping: np.ndarray  # (njnt,) N m s/rad that the engine integrates
+    strength: np.ndarray  # (njnt,) N m
+    mass: np.ndarray  # kg
+    above: np.ndarray  # kg of the bone and all that hangs on it
+    ground: np.ndarray  # column of the 'grounded' channel
+    stiffness: np.ndarray  # N m/rad
+    resist: np.ndarray  # N m s/rad, k_d of the law
+    thigh: np.ndarray  # (2,) m
+    shin: np.ndarray  # (2,) m
+    ankle: np.ndarray  # (2,) m, of the ankle above the sole
+    extra_knee: np.ndarray  # (2,) m by which the leg is longer than the other
+    sole: np.ndarray  # (2,) m from the ankle to the middle of the sole, ahead
+    heel: np.ndarray  # (2,) m from the ankle to where the heel stands
+    ball: np.ndarray  # (2,) m to where the ball of the foot stands
+    edge: np.ndarray  # (2,) m to where its sides stand
+    total: float  # kg
+    scale: float  # mass over the humanoid's
+    leg: float  # m, the shorter leg from hip to ankle
+    size: float  # leg over the humanoid's
+    hips: float  # m between the hips
+    dt: float  # s
+    gravity: float  # m/s^2
+
+
+class Fields(NamedTuple):
+    """Live arrays of a `Sims`, row by row."""
+
+    qpos: np.ndarray
+    qvel: np.ndarray
+    xipos: np.ndarray
+    xquat: np.ndarray
+    xaxis: np.ndarray
+    xanchor: np.ndarray
+    subtree_com: np.ndarray
+    com: np.ndarray
+    com_velocity: np.ndarray
+    grounded: np.ndarray
+    memory: np.ndarray
+
+
+def fields_of(sims: Sims) -> Fields:
+    """The live arrays of some simulations."""
+    names = ("qpos", "qvel", "xipos", "xquat", "xaxis", "xanchor", "subtree_com", "com", "com_velocity", "grounded")
+    return Fields(*(sims.view(name) for name in names), sims.view("userdata"))
+
+
+def body_of(scene: Scene, settings: WalkSettings) -> Body:
+    """The constants of a scene; refuses a scene whose character is no biped."""
+    model, joints = scene.model, list(scene.character.joints)
+    missing = [name for name in BONES if name not in scene.bones]
+    if missing:
+        raise UserError(
+            f"a walker needs a biped with the bones {', '.join(BONES)}; '{scene.character.name}' lacks"
+            f" {', '.join(missing)}: make it with tumble.characters.biped"
+        )
+    ids = np.array([scene.body(name) for name in BONES])
+    first, count = model.body_jntadr[ids].astype(np.intp), model.body_jntnum[ids].astype(np.intp)
+    motor = np.full(model.njnt, -1)
+    strength = np.zeros(model.njnt)
+    for i, name in enumerate(joints):
+        motor[model.joint(name).id] = i
+        strength[model.joint(name).id] = scene.character.joints[name].strength
+    lengths = _lengths(scene, ids)
+    total = float(model.body_subtreemass[ids[0]])
+    scale = total / HUMANOID_MASS
+    return Body(
+        ids=ids, parent=np.array(PARENTS), joint=first, joints=count,
+        dof=model.jnt_dofadr.astype(np.intp), angle=model.jnt_qposadr.astype(np.intp), motor=motor,
+        damping=model.dof_damping[model.jnt_dofadr].copy(), strength=strength,
+        mass=model.body_mass[ids].copy(), above=model.body_subtreemass[ids].copy(),
+        ground=np.array([scene.bones.index(name) for name in BONES]),
+        stiffness=scale * _stiffness(settings), resist=scale * _damping(settings),
+        **lengths, total=total, scale=scale, dt=scene.dt, gravity=float(-model.opt.gravity[2]),
+    )  # fmt: skip
+
+
+def _stiffness(settings: WalkSettings) -> np.ndarray:
+    s = settings
+    leg = [s.hip_stiffness, s.knee_stiffness, s.ankle_stiffness, s.toe_stiffness]
+    arm = [s.shoulder_stiffness, s.elbow_stiffness]
+    trunk = [s.root_stiffness, s.back_stiffness, s.back_stiffness, s.neck_stiffness]
+    return np.array([*trunk, *arm, *arm, *leg, *leg])
+
+
+def _damping(settings: WalkSettings) -> np.ndarray:
+    """k_d: about 2 sqrt(k_p), section 5.4; the root's is its own."""
+    damping = 2 * np.sqrt(_stiffness(settings))
+    damping[PELVIS] = settings.root_damping
+    damping[[LEGS + TOE, LEGS + 4 + TOE]] = 0.2
+    return damping
+
+
+def _lengths(scene: Scene, ids: np.ndarray) -> dict[str, np.ndarray]:
+    """Lengths of the legs, m, measured in the straight pose."""
+    model = scene.model
+    place = model.body_pos[ids]
+    legs = np.array([LEGS, LEGS + 4])
+    thigh, shin = -place[legs + SHIN][:, 2], -place[legs + FOOT][:, 2]
+    ankle, heel, ball, edge = np.transpose([_sole(scene, int(ids[leg + FOOT])) for leg in legs])
+    reach = thigh + shin + ankle
+    toe = place[legs + TOE][:, 0]
+    short = float((thigh + shin).min())
+    return {
+        "thigh": thigh, "shin": shin, "ankle": ankle, "heel": heel, "ball": ball, "edge": edge, "extra_knee": reach - reach.min(), "sole": 0.5 * toe,
+        "leg": short, "size": short / HUMANOID_LEG, "hips": float(place[legs[0], 1] - place[legs[1], 1]),
+    }  # fmt: skip
+
+
+def _sole(scene: Scene, foot: int) -> tuple[float, float, float, float]:
+    """How far a foot's ends stand from its frame: below, behind, ahead, sideways, m."""
+    model = scene.model
+    geoms = [i for i in range(model.ngeom) if model.geom_bodyid[i] == foot and model.geom_conaffinity[i]]
+    below = max(model.geom_size[i, 0] - model.geom_pos[i, 2] for i in geoms)
+    half = max(model.geom_size[i, 1] for i in geoms)
+    middle = float(np.mean([model.geom_pos[i, 0] for i in geoms]))
+    return float(below), float(half - middle), float(half + middle), float(max(model.geom_pos[i, 1] for i in geoms))

@@ -1,0 +1,28 @@
+"""Where the walker's memory and wishes are in a row of MuJoCo's userdata, which is part of the state."""
+
+# What it does
+MODE = 0  # STAND, SHIFT or WALK
+SIDE = 1  # the stance leg: 0 left, 1 right
+PHASE = 2  # of the step, 0 to 1
+SWING_X, SWING_Y, SWING_Z = 3, 4, 5  # where the swing ankle was when the step began, m
+HEADING = 6  # followed, rad, not wrapped
+CLOCK = 7  # s in this mode
+GROUND = 8  # height of the ground that is stepped on, m
+STEPS = 9  # footstrikes since the start
+SPEED = 10  # followed: what the wishes have become by now
+PERIOD = 11
+STEP_HEIGHT = 12
+STEP_WIDTH = 13
+BEND = 14
+STYLE = 15  # index of the style that is left
+BLEND = 16  # share of the wished style, 0 to 1
+TWIST = 17  # of the back ahead of a turn, rad
+TRIM = 18  # m by which steps are shorter, so that the mean speed is the one followed
+MEAN = 19  # m/s, mean speed of late
+PACE = 20  # m/s, the speed of the pendulum's walk: the one followed, not far from the mean
+# What is wished
+WISH = 24
+WISH_SPEED, WISH_HEADING, WISH_PERIOD, WISH_STEP_HEIGHT, WISH_STEP_WIDTH, WISH_BEND, WISH_STYLE = range(WISH, WISH + 7)
+USED = WISH + 7
+
+STAND, SHIFT, WALK = 0, 1, 2

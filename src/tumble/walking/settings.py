@@ -1,0 +1,82 @@
+"""Settings of the walker: all balance parameters, the same for every body and every style."""
+
+from dataclasses import dataclass
+
+from tumble.errors import check_number
+
+
+@dataclass(frozen=True)
+class WalkSettings:
+    """Parameters of the balance control. Forces and gains are those of a body of 70.4 kg and grow with mass."""
+
+    # parts of the control, to be switched off one by one (coros2010 section 5.6)
+    foot_placement: bool = True  # inverted pendulum, section 5.3.2; else a fixed step
+    velocity_tuning: bool = True  # virtual force, section 5.3.3
+    gravity_compensation: bool = True  # section 5.3.4
+    # foot placement
+    fixed_alpha: bool = False  # the thesis's step, d - alpha V_d; else the pendulum's own walk, see `Walker`
+    alpha: float = 0.05  # s, how much shorter a step is for each m/s wanted, section 5.3.2
+    sagittal_gain: float = 1.1  # of the pendulum's step; authors' code, not in the thesis
+    coronal_gain: float = 1.3  # the same sideways
+    longest_step: float = 0.6  # of the leg's length, section 5.3.2
+    lookahead: float = 0.0  # s that the landing place is predicted; thesis: 0. Looking ahead 0.15 s falls at once
+    trim_rate: float = 0.1  # integral action of the mean speed on the step, m a m; ours
+    longest_trim: float = 0.2  # of the leg's length
+    speed_lead: float = 0.4  # m/s that the pendulum's walk may be ahead of the mean speed; ours
+    mean_time: float = 1.0  # s over which the mean is taken
+    # velocity tuning
+    speed_gain: float = 30.0  # 1/s, authors' code; thesis: k_v = 100 N s/m
+    side_stiffness: float = 20.0  # 1/s^2, authors' code
+    side_damping: float = 9.0  # 1/s, authors' code
+    ahead_force: float = 60.0  # N, largest, authors' code
+    side_force: float = 150.0  # N; authors' code: 100
+    edge_share: float = 0.8  # of the lever to a foot's edge that the stance ankle uses; ours, their rules: facts 1.6
+    back_share: float = 0.5  # of velocity tuning at the lower back, authors' code
+    chest_share: float = 0.3
+    stand_stiffness: float = 30.0  # 1/s^2, standing, ahead; authors' code: 10, less than gravity takes
+    stand_damping: float = 12.0  # 1/s; authors' code: 150, which the largest force cuts anyway
+    stand_side_stiffness: float = 50.0  # 1/s^2, standing, sideways; ours
+    stand_side_damping: float = 15.0  # 1/s
+    stand_force: float = 300.0  # N, largest sideways on both feet; ours
+    # root and joints
+    root_stiffness: float = 1000.0  # N m/rad, authors' code
+    root_damping: float = 200.0  # N m s/rad
+    root_torque: float = 200.0  # N m, largest
+    back_stiffness: float = 75.0  # N m/rad, and so on: authors' code
+    neck_stiffness: float = 20.0
+    shoulder_stiffness: float = 25.0
+    elbow_stiffness: float = 10.0
+    hip_stiffness: float = 300.0
+    knee_stiffness: float = 300.0
+    ankle_stiffness: float = 75.0  # authors' code: 50
+    ankle_side_stiffness: float = 10.0
+    toe_stiffness: float = 2.0
+    hip_damping: float = 25.0  # N m s^2/rad^2 of the stance hip, authors' code
+    swing_rate: float = 5.0  # rad/s, largest wanted speed of the swing hip and knee, authors' code
+    # steps
+    earliest_strike: float = 0.5  # phase from which a touch of the swing foot ends the step, authors' code
+    latest_strike: float = 1.3  # phase at which a step ends though the foot is in the air; thesis: 1
+    feel_down: float = 0.6  # m a phase that a foot goes down beyond phase 1; ours
+    hurry_period: float = 0.4  # s, of a step after a strong push, where the period is longer; ours
+    hurry_from: float = 0.10  # m off the pendulum's walk from which it hurries
+    hurry_to: float = 0.25  # m where it hurries most
+    land_at: float = 0.42  # of the leg's length: a foot that far out against a push lands at once; ours
+    shift_share: float = 0.4  # of the way to the stance foot after which walking starts, section 5.5.1
+    stand_width: float = 0.16  # m between the feet when it stops; ours
+    apart_stiffness: float = 600.0  # N/m between standing feet; ours
+    stand_lean: float = 0.08  # m, where the body may come to rest ahead of the feet's middle before it steps; ours
+    stand_sway: float = 0.02  # m, beyond the feet sideways; ours
+    # turning
+    turn_rate: float = 2.0  # rad/s, omega_max, section 5.3.5
+    longest_twist: float = 0.5  # rad of the back ahead of a turn, authors' code
+    twist_rate: float = 8.0  # rad/s, authors' code
+    foot_anticipation: float = 1.0  # of that twist in the swing leg's plane; ours
+    slow_turn: float = 0.5  # rad still to turn above which it walks slowly; ours
+    turn_speed: float = 0.5  # m/s; authors' code: 0.6 ahead, 0.5 back
+    # wishes are followed at these rates; ours
+    speed_rate: float = 1.0  # m/s^2
+    blend_time: float = 0.5  # s, of every other wish
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            check_number(name, float(value), 0)

@@ -1,0 +1,140 @@
+"""Walker: generalized biped walking control (coros2010 chapter 5)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields as dataclass_fields
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tumble.controller import Controller
+from tumble.errors import UserError, check_number, unknown
+from tumble.scene import Scene
+from tumble.settings import replaced
+from tumble.sims import Sims
+from tumble.walking import memory as mem
+from tumble.walking.body import BONES, Fields, body_of, fields_of
+from tumble.walking.kernel import control_rows
+from tumble.walking.settings import WalkSettings
+from tumble.walking.style import TRAJECTORIES, Style, builtin_styles, check_style, table_of
+
+# WalkSettings as compiled code takes it.
+Constants: Any = NamedTuple("Constants", [(field.name, float) for field in dataclass_fields(WalkSettings)])
+
+WISHES = {  # name: (place, lowest, highest)
+    "speed": (mem.WISH_SPEED, -1.0, 2.0),
+    "heading": (mem.WISH_HEADING, -1e6, 1e6),
+    "period": (mem.WISH_PERIOD, 0.2, 1.5),
+    "step_height": (mem.WISH_STEP_HEIGHT, 0.0, 0.5),
+    "step_width": (mem.WISH_STEP_WIDTH, 0.0, 0.6),
+    "bend": (mem.WISH_BEND, -0.5, 1.5),
+}
+OWN = -1.0  # a period or a step width that the style decides
+
+
+class Walker(Controller):
+    """Walks, turns, stands and recovers from pushes, whatever the body.
+
+    Its memory and the wishes are in MuJoCo's userdata, a part of the state: copying a row forks the walker.
+
+    Attributes:
+      styles: by index.
+    """
+
+    def __init__(
+        self, scene: Scene, settings: WalkSettings = WalkSettings(), styles: Sequence[Style] | None = None
+    ) -> None:
+        if scene.physics.substeps != 1:
+            raise UserError(f"a walker controls every physics step: give Physics(substeps=1), got {scene.physics.substeps}")
+        if scene.motors.speeds:
+            raise UserError("a walker needs torques: build the scene with motors=ForceMotors")
+        self.scene = scene
+        self.styles = [check_style(style) for style in styles or builtin_styles().values()]
+        self._configure(settings)
+        self._table = table_of(self.styles)
+        self._torque, self._angles = np.zeros((len(BONES), 3)), np.zeros(len(TRAJECTORIES))
+        self._sims: Sims | None = None
+        self._fields: Fields | None = None
+        self._out = np.zeros((0, scene.motors.size))
+
+    def _configure(self, settings: WalkSettings) -> None:
+        self.settings = settings
+        self._body = body_of(self.scene, settings)
+        self._constants = Constants(*(float(value) for value in vars(settings).values()))
+
+    def start(self, sims: Sims) -> None:
+        """Stand as it is, facing where it faces, in the first style; every wish is forgotten."""
+        self._attach(sims)
+        memory = sims.view("userdata")
+        memory[:] = 0.0
+        quat = sims.view("xquat")[:, self._body.ids[0]]
+        ahead = np.arctan2(
+            2 * (quat[:, 0] * quat[:, 3] + quat[:, 1] * quat[:, 2]), 1 - 2 * (quat[:, 2] ** 2 + quat[:, 3] ** 2)
+        )
+        memory[:, mem.HEADING] = memory[:, mem.WISH_HEADING] = ahead
+        memory[:, mem.PERIOD], memory[:, mem.STEP_WIDTH] = self.styles[0].period, self.styles[0].step_width
+        memory[:, [mem.WISH_PERIOD, mem.WISH_STEP_WIDTH]] = OWN
+
+    def _attach(self, sims: Sims) -> None:
+        if sims is not self._sims:
+            self._sims, self._fields = sims, fields_of(sims)
+            self._out = np.zeros((sims.nsim, self.scene.motors.size))
+
+    def control(self, sims: Sims) -> np.ndarray:
+        """Controls (nsim, motors.size); moves the memory in the state on by a step. The array is used again."""
+        self._attach(sims)
+        control_rows(
+            self._body, self._constants, self._table, self._fields, self._torque, self._angles, self._out
+        )
+        return self._out
+
+    def wish(self, sims: Sims, *, rows: Any = None, style: str | None = None, **wishes: float | None) -> None:
+        """Want something else from the next control on; what is not named stays.
+
+        Args:
+          sims: whose rows.
+          rows: which; None for all.
+          style: name of a style.
+          wishes: speed m/s ahead; heading rad from the x axis; period s a step and step_width m (None: the
+            style's); step_height m more than the style's; bend rad of the body, forwards.
+        """
+        memory = sims.view("userdata")
+        chosen = slice(None) if rows is None else rows
+        if style is not None:
+            names = [known.name for known in self.styles]
+            if style not in names:
+                raise unknown("style", style, names)
+            memory[chosen, mem.WISH_STYLE] = names.index(style)
+        for name, value in wishes.items():
+            if name not in WISHES:
+                raise unknown("wish", name, [*WISHES, "style"])
+            place, low, high = WISHES[name]
+            if value is None and name in ("period", "step_width"):
+                value = OWN
+            elif value is None:
+                value = 0.0
+            else:
+                for one in np.ravel(value):
+                    check_number(name, float(one), low, high)
+            memory[chosen, place] = value
+
+    def check_wishes(self, wishes: Mapping[str, Any]) -> None:
+        for name, value in wishes.items():
+            if name == "style":
+                names = [known.name for known in self.styles]
+                if value not in names:
+                    raise unknown("style", value, names)
+            elif name not in WISHES:
+                raise unknown("wish", name, [*WISHES, "style"])
+            else:
+                check_number(name, value, *WISHES[name][1:])
+
+    def set_wishes(self, sims: Sims, wishes: Mapping[str, Any]) -> None:
+        """See `wish`; for all rows."""
+        self.wish(sims, **wishes)
+
+    def check_parameters(self, changes: Mapping[str, float]) -> None:
+        replaced(self.settings, changes)
+
+    def set_parameters(self, changes: Mapping[str, float]) -> None:
+        """Change settings by name; the memory stays."""
+        self._configure(replaced(self.settings, changes))

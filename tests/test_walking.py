@@ -1,0 +1,340 @@
+"""The walker: its parts against MuJoCo and closed forms, its memory, its styles, and whether it walks."""
+
+import math
+
+import mujoco
+import numpy as np
+import pytest
+
+from tumble.characters import humanoid
+from tumble.characters.biped import biped, robot
+from tumble.errors import UserError
+from tumble.motors import ForceMotors
+from tumble.scene import Physics, Scene
+from tumble.sims import Sims
+from tumble.walking import Walker, WalkSettings, builtin_styles
+from tumble.walking import memory as mem
+from tumble.walking.balance import add_gravity, tune_velocity
+from tumble.walking.body import BACK, BONES, FOOT, LEGS, PELVIS, SHIN, THIGH, TORSO, body_of
+from tumble.walking.legs import gait_ahead, gait_side, knee_for, leg_pose, leg_reach, pendulum_later, pendulum_step
+from tumble.walking.style import read_style, table_of
+from tumble.walking.vectors import about, from_axes, multiply, spline, turn_between, turned, wrapped
+
+PHYSICS = Physics(timestep=1 / 500, speculative=False, friction=0.8)
+
+
+def scene_of(made) -> Scene:
+    return Scene(made, physics=PHYSICS, motors=ForceMotors)
+
+
+@pytest.fixture(scope="module")
+def scene() -> Scene:
+    return scene_of(biped())
+
+
+@pytest.fixture(scope="module")
+def walker(scene) -> Walker:
+    return Walker(scene)
+
+
+def started(scene, walker, nsim=1, **wishes) -> Sims:
+    sims = Sims(scene, nsim, nthread=1)
+    sims.load(scene.state())
+    walker.start(sims)
+    walker.wish(sims, **wishes)
+    return sims
+
+
+def go(sims, walker, seconds) -> None:
+    for _ in range(round(seconds / sims.scene.dt)):
+        sims.act(walker.control(sims))
+
+
+def upright(sims) -> np.ndarray:
+    return sims.view("qpos")[:, 2] > 0.75
+
+
+# ---- parts
+
+
+def random_rotations(n=200):
+    rng = np.random.default_rng(0)
+    for _ in range(n):
+        quat = rng.normal(size=4)
+        yield tuple(quat / np.linalg.norm(quat)), rng
+
+
+def test_rotations_agree_with_mujoco():
+    for q, rng in random_rotations():
+        vector, out = rng.normal(size=3), np.zeros(3)
+        mujoco.mju_rotVecQuat(out, vector, np.array(q))
+        assert turned(q, tuple(vector)) == pytest.approx(out)
+        p = next(random_rotations(1))[0]
+        product = np.zeros(4)
+        mujoco.mju_mulQuat(product, np.array(p), np.array(q))
+        assert multiply(p, q) == pytest.approx(product)
+        matrix = np.zeros(9)
+        mujoco.mju_quat2Mat(matrix, np.array(q))
+        axes = matrix.reshape(3, 3).T
+        again = np.array(from_axes(*map(tuple, axes)))
+        assert abs(again @ np.array(q)) == pytest.approx(1)
+
+
+def test_turn_between_is_the_rotation_vector():
+    for q, rng in random_rotations(50):
+        axis = rng.normal(size=3)
+        axis /= np.linalg.norm(axis)
+        angle = rng.uniform(0, 3.1)
+        step = np.zeros(4)
+        mujoco.mju_axisAngle2Quat(step, axis, angle)
+        assert turn_between(q, multiply(tuple(step), q)) == pytest.approx(angle * axis, abs=1e-7)
+    assert turn_between(about(2, 3.0), about(2, -3.0)) == pytest.approx((0, 0, 2 * math.pi - 6))
+    assert wrapped(3.5) == pytest.approx(3.5 - 2 * math.pi)
+
+
+def test_splines_pass_their_knots_and_are_exact_for_lines_and_inner_parabolas():
+    knots = np.array([(0.0, 1.0), (0.3, -1.0), (0.7, 2.0), (1.0, 0.0)])
+    for x, y in knots:
+        assert spline(knots, 4, x) == pytest.approx(y)
+    line = np.array([(x, 3 * x - 1) for x in (0.0, 0.2, 0.5, 1.0)])
+    for x in np.linspace(0, 1, 21):
+        assert spline(line, 4, x) == pytest.approx(3 * x - 1)
+    parabola = np.array([(x, x * x) for x in (0.0, 0.25, 0.5, 0.75, 1.0)])
+    for x in np.linspace(0.25, 0.75, 11):
+        assert spline(parabola, 5, x) == pytest.approx(x * x)
+    assert spline(knots, 4, -1.0) == 1.0 and spline(knots, 4, 2.0) == 0.0 and spline(knots, 1, 0.6) == 1.0
+
+
+def test_the_pendulum_steps_where_its_energy_is_spent():
+    for v, h in ((0.6, 0.9), (1.7, 0.7), (-0.4, 1.1)):
+        d = pendulum_step(v, h, 9.81)
+        assert 0.5 * v * v + 9.81 * h == pytest.approx(9.81 * math.hypot(h, d))
+        assert math.copysign(1, d) == math.copysign(1, v)
+
+
+def test_the_pendulums_walk_repeats_itself():
+    rate, period, speed, half = 3.3, 0.6, 0.8, 0.05
+    place, now = -0.5 * speed * period, gait_ahead(speed, 0.0, period, rate)
+    later, then = pendulum_later(place, now, period, rate)
+    assert later == pytest.approx(0.5 * speed * period) and then == pytest.approx(now)
+    y, v = gait_side(half, 0.0, period, rate)
+    y2, v2 = pendulum_later(y, v, period, rate)
+    assert (y, y2) == pytest.approx((half, half)) and v2 == pytest.approx(-v)
+
+
+def test_the_leg_reaches_the_ankles_place():
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        thigh, shin = rng.uniform(0.2, 0.7, 2)
+        line = rng.normal(size=3) + [0, 0, -2]
+        line *= rng.uniform(abs(thigh - shin) + 0.01, 0.99 * (thigh + shin)) / np.linalg.norm(line)
+        yaw = rng.uniform(-1, 1)
+        side = (-math.sin(yaw), math.cos(yaw), 0.0)
+        hip = rng.normal(size=3)
+        pose, knee = leg_pose(tuple(hip), tuple(hip + line), thigh, shin, side, 0.993)
+        upper = np.array(turned(pose, (0.0, 0.0, -thigh)))
+        lower = np.array(turned(multiply(pose, about(1, knee)), (0.0, 0.0, -shin)))
+        assert upper + lower == pytest.approx(line, abs=1e-6)
+        assert knee >= 0 and leg_reach(thigh, shin, knee) == pytest.approx(np.linalg.norm(line), abs=1e-6)
+        assert knee_for(thigh, shin, leg_reach(thigh, shin, min(knee, 2.5))) == pytest.approx(min(knee, 2.5), abs=1e-6)
+        left = np.array(turned(pose, (0.0, 1.0, 0.0)))
+        assert left @ line == pytest.approx(0, abs=1e-6) and left @ side > 0
+
+
+def posed(scene, seed=2) -> mujoco.MjData:
+    """Joints at random angles near rest."""
+    data = scene.show(scene.state())
+    data.qpos[7:] += np.random.default_rng(seed).uniform(-0.3, 0.3, scene.model.nq - 7)
+    data.qvel[:] = 0
+    mujoco.mj_forward(scene.model, data)
+    return data
+
+
+def test_gravity_compensation_is_mujocos_bias_force(scene):
+    data, body = posed(scene), body_of(scene, WalkSettings())
+    torque = np.zeros((len(BONES), 3))
+    for bone in range(BACK, len(BONES)):
+        add_gravity(body, torque, data.subtree_com, data.xanchor, bone)
+    for bone in range(BACK, len(BONES)):
+        for j in range(body.joint[bone], body.joint[bone] + body.joints[bone]):
+            bias = data.qfrc_bias[body.dof[j]]
+            assert torque[bone] @ data.xaxis[j] == pytest.approx(bias, abs=1e-8)
+
+
+def test_velocity_tuning_is_the_transposed_jacobian(scene):
+    data, model = posed(scene), scene.model
+    body, k = body_of(scene, WalkSettings()), Walker(scene, WalkSettings(back_share=1.0, chest_share=1.0))._constants
+    force = np.array([30.0, -20.0, 0.0])
+    torque = np.zeros((len(BONES), 3))
+    leg = LEGS
+    tune_velocity(body, k, torque, data.xanchor, data.xipos, leg, tuple(force))
+    chain = [TORSO, BACK, PELVIS, leg + THIGH, leg + SHIN]
+    jacobian, foot = np.zeros((3, model.nv)), np.zeros((3, model.nv))
+    turn = np.zeros((3, model.nv))
+    mass = body.mass[chain].sum()
+    for bone in chain:
+        one = np.zeros((3, model.nv))
+        mujoco.mj_jacBodyCom(model, data, one, None, int(body.ids[bone]))
+        jacobian += body.mass[bone] / mass * one
+    # seen from the foot: move the whole body back so that the foot stays where it is
+    mujoco.mj_jac(model, data, foot, turn, data.xanchor[body.joint[leg + FOOT]], int(body.ids[leg + FOOT]))
+    centre = body.mass[chain] @ data.xipos[body.ids[chain]] / mass
+    arm = centre - data.xanchor[body.joint[leg + FOOT]]
+    seen = jacobian - foot - np.cross(turn.T, arm).T
+    for bone in (TORSO, BACK, leg + THIGH, leg + SHIN, leg + FOOT):
+        for j in range(body.joint[bone], body.joint[bone] + body.joints[bone]):
+            assert torque[bone] @ data.xaxis[j] == pytest.approx(seen[:, body.dof[j]] @ force, abs=1e-8)
+
+
+# ---- memory
+
+
+def test_rows_do_not_see_each_other(scene, walker):
+    alone = started(scene, walker, 1, speed=0.7)
+    go(alone, walker, 1.5)
+    kept = alone.state[0].copy()
+    crowd = started(scene, walker, 3, speed=0.7)
+    walker.wish(crowd, rows=[0, 2], speed=-0.4, heading=1.0, style="sneak")
+    go(crowd, walker, 1.5)
+    assert np.array_equal(crowd.state[1], kept)
+    assert not np.array_equal(crowd.state[0], kept)
+
+
+def test_a_copied_row_walks_on_in_the_same_way(scene, walker):
+    sims = started(scene, walker, 1, speed=0.7)
+    go(sims, walker, 1.3)
+    fork = Sims(scene, 2, nthread=1)
+    fork.load(sims.state[0])
+    sims.load(sims.state[0].copy())
+    go(sims, walker, 0.7)
+    go(fork, walker, 0.7)
+    assert np.array_equal(fork.state[0], sims.state[0]) and np.array_equal(fork.state[1], sims.state[0])
+
+
+def test_wishes_are_in_the_state(scene, walker):
+    sims = started(scene, walker, 2, period=0.5)
+    walker.wish(sims, rows=[1], speed=0.9, step_width=None, style="happy")
+    memory = sims.view("userdata")
+    assert memory[:, mem.WISH_SPEED].tolist() == [0.0, 0.9]
+    assert memory[:, mem.WISH_PERIOD].tolist() == [0.5, 0.5]
+    assert walker.styles[int(memory[1, mem.WISH_STYLE])].name == "happy"
+    walker.wish(sims, speed=np.array([0.1, 0.2]))
+    assert memory[:, mem.WISH_SPEED].tolist() == [0.1, 0.2]
+
+
+@pytest.mark.parametrize(
+    ("wishes", "message"),
+    [
+        ({"speed": 9.0}, "speed must be a number -1 or more and at most 2, got 9"),
+        ({"heading": float("nan")}, "heading must be a number"),
+        ({"style": "hapy"}, "no style 'hapy'; there are: chicken, drunken, happy, lean"),
+        ({"hopp": 1.0}, "no wish 'hopp'; there are: bend, heading"),
+    ],
+)
+def test_bad_wishes_are_refused(scene, walker, wishes, message):
+    with pytest.raises(UserError) as caught:
+        walker.wish(started(scene, walker), **wishes)
+    assert message in str(caught.value)
+
+
+def test_scenes_that_cannot_be_walked_in_are_refused():
+    with pytest.raises(UserError, match="'humanoid' lacks lower_back, left_toe, right_toe"):
+        Walker(scene_of(humanoid()))
+    with pytest.raises(UserError, match="build the scene with motors=ForceMotors"):
+        Walker(Scene(biped(), physics=PHYSICS))
+    with pytest.raises(UserError, match="substeps=1"):
+        Walker(Scene(biped(), physics=Physics(timestep=1 / 250, substeps=2), motors=ForceMotors))
+
+
+# ---- styles
+
+
+def test_at_least_eight_styles_come_with_it():
+    styles = builtin_styles()
+    assert {"normal", "happy", "sneak", "low", "tip-toe", "chicken", "drunken", "lean"} <= set(styles)
+    assert next(iter(styles)) == "normal"
+    table = table_of(list(styles.values()))
+    assert np.isfinite(table.knots).all() and (table.counts > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("period = 0.6", "not a style (text): Object missing required field `name`"),
+        ('name = "x"\nwing = [[0, 1]]', "not a style (text): Object contains unknown field `wing`"),
+        ('name = "x"\nperiod = 9', "period of style 'x' must be a number 0.15 or more and at most 2, got 9"),
+        ('name = "x"\nstance_knee = [[0, 0], [0.5, nan]]', "stance_knee of style 'x' must have finite knots"),
+        ('name = "x"\nstance_knee = [[0.5, 0], [0.2, 1]]', "must have knots in rising order, got 0.5 before 0.2"),
+        ('name = "x"\nstance_knee = [[0, 0], [1.5, 1]]', "stance_knee of style 'x' must have phases from 0 to 1, got 1.5"),
+        ('name = "x"\nstance_knee = []', "stance_knee of style 'x' must have 1 to 12 knots, got 0"),
+        ('name = "x"\nback_bend = [[0, 7]]', "back_bend of style 'x' must stay within 3.2, got 7 at 0"),
+        ("name = [", "not a style (text):"),
+    ],
+)
+def test_bad_styles_are_refused(text, message):
+    with pytest.raises(UserError) as caught:
+        read_style(text)
+    assert message in str(caught.value)
+
+
+# ---- behaviour
+
+
+def test_it_walks_and_turns(scene, walker):
+    sims = started(scene, walker, 3, speed=0.6)
+    walker.wish(sims, rows=[1], heading=1.0)
+    walker.wish(sims, rows=[2], speed=-0.4)
+    go(sims, walker, 4.0)
+    start = sims.view("com").copy()
+    go(sims, walker, 2.0)
+    moved = (sims.view("com") - start)[:, :2] / 2
+    assert upright(sims).all() and not sims.broken.any()
+    assert moved[0] == pytest.approx([0.6, 0], abs=0.12)
+    assert moved[1] == pytest.approx([0.6 * math.cos(1), 0.6 * math.sin(1)], abs=0.15)
+    assert moved[2] == pytest.approx([-0.4, 0], abs=0.12)
+
+
+def test_it_stands_still(scene, walker):
+    sims = started(scene, walker)
+    go(sims, walker, 4.0)
+    assert sims.view("userdata")[0, mem.STEPS] == 0
+    assert np.abs(sims.view("qvel")).max() < 0.05
+
+
+@pytest.mark.parametrize("part", ["foot_placement", "velocity_tuning", "gravity_compensation"])
+def test_parts_can_be_switched_off(scene, walker, part):
+    lame = Walker(scene, WalkSettings(**{part: False}))
+    whole, less = started(scene, walker, 1, speed=0.6), started(scene, lame, 1, speed=0.6)
+    go(whole, walker, 1.0)
+    go(less, lame, 1.0)
+    assert not np.array_equal(whole.state, less.state)
+
+
+@pytest.mark.slow
+def test_speeds_and_periods(scene, walker):
+    grid = [(v, 0.6) for v in (-0.6, 0.3, 0.6, 1.0, 1.4)] + [(0.6, t) for t in (0.2, 0.4, 0.8, 1.0)]
+    sims = started(scene, walker, len(grid))
+    walker.wish(sims, speed=np.array([v for v, _ in grid]), period=np.array([t for _, t in grid]))
+    go(sims, walker, 10.0)
+    start = sims.view("com").copy()
+    go(sims, walker, 20.0)
+    speed = (sims.view("com") - start)[:, 0] / 20
+    assert upright(sims).all()
+    assert speed == pytest.approx([v for v, _ in grid], rel=0.15)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("style", [name for name in builtin_styles()])
+def test_every_style_walks(scene, walker, style):
+    sims = started(scene, walker, 1, speed=0.6, style=style)
+    go(sims, walker, 15.0)
+    assert sims.view("qpos")[0, 2] > 0.45 and sims.view("com")[0, 0] > 5
+
+
+@pytest.mark.slow
+def test_the_robot_walks():
+    scene = scene_of(robot())
+    walker = Walker(scene)
+    sims = started(scene, walker, 1, speed=0.6)
+    go(sims, walker, 15.0)
+    assert upright(sims).all() and sims.view("com")[0, 0] > 6
