@@ -14,7 +14,7 @@ from tumble.scene import Physics, Scene
 from tumble.sims import Sims
 from tumble.walking import simbicon_kernel as kernel
 from tumble.walking.simbicon import Simbicon, simbicon_scene
-from tumble.walking.simbicon_body import GAIT, HEADING, OTHER, PHASE, SIDE, STATE, STRIKES, USED, WEIGHT, bones_of, live_of
+from tumble.walking.simbicon_body import GAIT, HEADING, OTHER, PHASE, SIDE, STATE, STRIKES, USED, WEIGHT, live_of
 from tumble.walking.simbicon_gait import (
     GAITS, Gait, builtin_gaits, check_gait, joint_of, load_gait, plain, read_gait, roles_of, side_of, table_of,
 )  # fmt: skip
@@ -414,7 +414,7 @@ BAD = [
     (GOOD.replace("left_hip_bend", "left_hip_bent"), "no hinge 'left_hip_bent' in the start of gait 'walk'"),
     (GOOD.replace("left_hip_bend = ", "left_hip_bend = nan # "), "angle of 'left_hip_bend' in the start of gait 'walk'"),
     (GOOD.replace("[-2.2, 0]", "[-22, 0]"), "bend_feedback of 'swing_hip' in state 1 of gait 'walk' must be a number -10"),
-    ("swap = true", "not a gait (text): Object missing required field `name`"),
+    ('about = "x"', "not a gait (text): Object missing required field `name`"),
     ("name = ", "not a gait (text): "),
 ]  # fmt: skip
 
@@ -448,7 +448,7 @@ CALLS = [
     (lambda: Simbicon(slow_motors()), "Simbicon needs torques: build the scene with motors=ForceMotors"),
     (lambda: Simbicon(Scene(character("planar"), (), Physics(substeps=2), ForceMotors)), "Simbicon controls every physics"),
     (lambda: Simbicon(Scene(humanoid(), (), Physics(), ForceMotors)), "Simbicon needs"),
-    (lambda: bones_of(Scene(character("biped"), (), Physics(), ForceMotors)), "Simbicon needs the joints left_hip and righ"),
+    (lambda: Simbicon(Scene(character("biped"), (), Physics(), ForceMotors)), "no gaits for the character 'biped': give some"),
 ]  # fmt: skip
 
 

@@ -126,7 +126,7 @@ def test_the_leg_reaches_the_ankles_place():
     rng = np.random.default_rng(1)
     for _ in range(200):
         thigh, shin = rng.uniform(0.2, 0.7, 2)
-        line = rng.normal(size=3) + [0, 0, -2]
+        line = rng.normal(size=3) - np.array([0, 0, 2])
         line *= rng.uniform(abs(thigh - shin) + 0.01, 0.99 * (thigh + shin)) / np.linalg.norm(line)
         yaw = rng.uniform(-1, 1)
         side = (-math.sin(yaw), math.cos(yaw), 0.0)
@@ -265,7 +265,10 @@ def test_at_least_eight_styles_come_with_it():
         ('name = "x"\nperiod = 9', "period of style 'x' must be a number 0.15 or more and at most 2, got 9"),
         ('name = "x"\nstance_knee = [[0, 0], [0.5, nan]]', "stance_knee of style 'x' must have finite knots"),
         ('name = "x"\nstance_knee = [[0.5, 0], [0.2, 1]]', "must have knots in rising order, got 0.5 before 0.2"),
-        ('name = "x"\nstance_knee = [[0, 0], [1.5, 1]]', "stance_knee of style 'x' must have phases from 0 to 1, got 1.5"),
+        (
+            'name = "x"\nstance_knee = [[0, 0], [1.5, 1]]',
+            "stance_knee of style 'x' must have phases from 0 to 1, got 1.5",
+        ),
         ('name = "x"\nstance_knee = []', "stance_knee of style 'x' must have 1 to 12 knots, got 0"),
         ('name = "x"\nback_bend = [[0, 7]]', "back_bend of style 'x' must stay within 3.2, got 7 at 0"),
         ("name = [", "not a style (text):"),
@@ -324,7 +327,7 @@ def test_speeds_and_periods(scene, walker):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("style", [name for name in builtin_styles()])
+@pytest.mark.parametrize("style", list(builtin_styles()))
 def test_every_style_walks(scene, walker, style):
     sims = started(scene, walker, 1, speed=0.6, style=style)
     go(sims, walker, 15.0)

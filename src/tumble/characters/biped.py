@@ -174,7 +174,7 @@ def knee_for(thigh: float, shin: float, reach: float) -> float:
 def _standing(shape: Proportions) -> dict[str, float]:
     """Knees a little bent, the longer leg's more, both feet flat and level."""
     level = min(_hip_height(shape, side, 0.2) for side in ("left", "right"))
-    angles = {}
+    angles: dict[str, float] = {}
     for side in ("left", "right"):
         thigh, shin, ankle = shape.leg(side)
         knee = knee_for(thigh, shin, level - ankle)
@@ -195,7 +195,9 @@ def _hip_height(shape: Proportions, side: str, knee: float) -> float:
 
 def _joint_rows() -> list[tuple[str, str, tuple[Any, ...]]]:
     """(name, group, row) of all joints, in the order of the body tree."""
-    rows = [(joint, "torso", row) for joint, row in (BACK | CHEST | NECK).items()]
+    rows: list[tuple[str, str, tuple[Any, ...]]] = [
+        (joint, "torso", row) for joint, row in (BACK | CHEST | NECK).items()
+    ]
     for side in ("left", "right"):
         rows += [(f"{side}_{j}", f"{side}_arm", row) for j, row in (SHOULDER | ELBOW).items()]
     for side in ("left", "right"):
@@ -294,9 +296,7 @@ def _trunk(make: _Maker, pelvis: Any, belly: float) -> None:
         pelvis, "lower_back", (-0.015, 0, 0.07), BACK, (0.015, 0, 0.09 * long), 7.0, (0.15, 0.1, 0.08), long
     )
     for y in (-0.035, 0.035):
-        make.capsule(
-            back, (0.012, y * wide, 0.05 * long), (0.015, y * wide, 0.12 * long), 0.103 * girth, SHIRT, y > 0
-        )
+        make.capsule(back, (0.012, y * wide, 0.05 * long), (0.015, y * wide, 0.12 * long), 0.103 * girth, SHIRT, y > 0)
     make.capsule(back, (0.012, 0, -0.03), (0.012, 0, 0.08 * long), min(belly, 0.106 * girth), SHIRT, False)
     torso = make.bone(
         back, "torso", (0, 0, 0.14 * long), CHEST, (0.012, 0, 0.138 * long), 15.5, (0.31, 0.21, 0.14), long
@@ -305,10 +305,20 @@ def _trunk(make: _Maker, pelvis: Any, belly: float) -> None:
     shoulder = 0.175 * wide
     for y in (-1, 1):
         make.capsule(
-            torso, (0.01, 0.02 * y, 0.03 * long), (0.012, (shoulder - 0.11) * y, 0.17 * long), 0.118 * girth, SHIRT, False
+            torso,
+            (0.01, 0.02 * y, 0.03 * long),
+            (0.012, (shoulder - 0.11) * y, 0.17 * long),
+            0.118 * girth,
+            SHIRT,
+            False,
         )
         make.capsule(
-            torso, (0.0, 0.03 * y, 0.285 * long), (0.008, (shoulder - 0.01) * y, 0.243 * long), 0.05 * girth, SHIRT, False
+            torso,
+            (0.0, 0.03 * y, 0.285 * long),
+            (0.008, (shoulder - 0.01) * y, 0.243 * long),
+            0.05 * girth,
+            SHIRT,
+            False,
         )
     _head(make, torso)
     for side, sign in (("left", 1), ("right", -1)):
@@ -354,9 +364,7 @@ def _arm(make: _Maker, torso: Any, side: str, sign: int, shoulder: float) -> Non
     make.capsule(forearm, (0, 0, 0), (0, 0, -fore - 0.06 * long), 0.037 * girth, SKIN)
     make.ellipsoid(forearm, (0, 0, -0.42 * fore), (0.043 * girth, 0.042 * girth, 0.58 * fore), SKIN)
     make.ellipsoid(forearm, (0.004, 0, -fore - 0.07 * long), (0.042 * girth, 0.033 * girth, 0.062 * long), SKIN)
-    make.capsule(
-        forearm, (0.024, 0, -fore - 0.03 * long), (0.048, 0, -fore - 0.08 * long), 0.013 * girth, SKIN, False
-    )
+    make.capsule(forearm, (0.024, 0, -fore - 0.03 * long), (0.048, 0, -fore - 0.08 * long), 0.013 * girth, SKIN, False)
 
 
 def _leg(make: _Maker, pelvis: Any, side: str, sign: int) -> None:
@@ -371,7 +379,15 @@ def _leg(make: _Maker, pelvis: Any, side: str, sign: int) -> None:
     make.capsule(upper, (0, 0, -0.02), (0, 0, -thigh), 0.062 * girth, TROUSERS)
     make.ellipsoid(upper, (0.003, 0, -0.35 * thigh), (0.080 * girth, 0.078 * girth, 0.56 * thigh), TROUSERS)
     lower = make.bone(
-        upper, f"{side}_shin", (0, 0, -thigh), KNEE, (0, 0, -0.478 * shin), 3.2, (0.055, 0.055, 0.007), shin / 0.46, side
+        upper,
+        f"{side}_shin",
+        (0, 0, -thigh),
+        KNEE,
+        (0, 0, -0.478 * shin),
+        3.2,
+        (0.055, 0.055, 0.007),
+        shin / 0.46,
+        side,
     )
     make.capsule(lower, (0, 0, 0), (0, 0, -shin + 0.01), 0.048 * girth, TROUSERS)
     make.ellipsoid(lower, (-0.010, 0, -0.33 * shin), (0.059 * girth, 0.056 * girth, 0.42 * shin), TROUSERS)
@@ -390,7 +406,9 @@ def _foot(make: _Maker, lower: Any, side: str, shin: float, ankle: float) -> Non
     make.capsule(foot, (-0.038 * k, 0, 0.03 * k - ankle), (0.085 * k, 0, 0.028 * k - ankle), 0.0295 * k, SHOES, False)
     make.capsule(foot, (-0.05 * k, -inner, low), (-0.05 * k, inner, low), radius * k, SHOES, False)
     for y in (-0.016 * k, 0.016 * k):
-        make.capsule(foot, (-0.036 * k, y, 0.03 * k - ankle), (0.085 * k, y, 0.028 * k - ankle), 0.0275 * k, SHOES, False)
+        make.capsule(
+            foot, (-0.036 * k, y, 0.03 * k - ankle), (0.085 * k, y, 0.028 * k - ankle), 0.0275 * k, SHOES, False
+        )
     make.ellipsoid(foot, (0.002 * k, 0, 0.045 * k - ankle), (0.062 * k, 0.044 * k, 0.04 * k), SHOES)
     toe = make.bone(
         foot, f"{side}_toe", (0.085 * k, 0, low), TOE, (0.03 * k, 0, 0), 0.2, (0.0005, 0.002, 0.002), k, side

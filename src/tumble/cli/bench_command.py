@@ -10,6 +10,7 @@ import numpy as np
 import tyro
 
 from tumble.characters import character
+from tumble.cli.bench_walker import measure as measure_walkers
 from tumble.cli.options import CONFIG
 from tumble.commands import SetGoal
 from tumble.errors import UserError, check_number
@@ -21,7 +22,7 @@ LIVE = ("stand", "getup")  # a quiet scenario and a busy one
 
 
 def bench(
-    what: Annotated[Literal["planner", "studio"], tyro.conf.Positional],
+    what: Annotated[Literal["planner", "studio", "walker"], tyro.conf.Positional],
     controller: str = "cpbp",
     samples: int = 32,
     horizon: float = 1.2,
@@ -36,24 +37,27 @@ def bench(
     planner: a planner live, and between its frames the bare Batch.step calls of the same simulations.
     studio: frames a second with a browser watching and without; the share of a core that serving takes where nobody
     plans, at 60 frames a second; how soon a drag shows; memory.
+    walker: times real time of one walker on one thread, and of 256 at once on --threads.
 
     Example: tumble bench planner --controller cpbp --samples 32 --json
 
     Example: tumble bench studio --clients 8 --seconds 600
 
     Args:
-      what: 'planner' or 'studio'.
+      what: 'planner', 'studio' or 'walker'.
       controller: which planner: see 'tumble list'.
       samples: futures a frame.
       horizon: seconds ahead.
       frames: timed frames of each scenario; planner.
-      seconds: that serving is measured for; studio.
+      seconds: that serving or walking is measured for; studio, walker.
       clients: that watch while serving is measured; studio.
       threads: for the physics; 0: one per core.
       as_json: print one JSON object on standard output.
     """
     if what == "studio":
         return _studio(samples, seconds, clients, threads, as_json)
+    if what == "walker":
+        return _walker(seconds, threads, as_json)
     check_number("frames", frames, 1, 1e6)
     kind = planner_kind(controller)
     settings = replace(kind.settings(), samples=samples, horizon=horizon)
@@ -66,6 +70,20 @@ def bench(
         return 0
     for name, row in (*rows.items(), ("both", summary)):
         print(f"{name:8} plan {row['plan_ms']:6.2f} ms, physics alone {row['raw_ms']:6.2f} ms, x {row['overhead']:.3f}")
+    return 0
+
+
+def _walker(seconds: float, threads: int, as_json: bool) -> int:
+    check_number("seconds", seconds, 0.1, 3600)
+    rows = [measure_walkers(1, seconds, 1), measure_walkers(256, seconds, threads)]
+    if as_json:
+        print(json.dumps(rows))
+        return 0
+    for row in rows:
+        print(
+            f"{row['rows']:4} at once: {row['times_real_time']:6.1f} x real time in all; a step of one takes"
+            f" {row['control_us']:.1f} us of control and {row['physics_us']:.1f} us of physics"
+        )
     return 0
 
 

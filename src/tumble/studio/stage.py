@@ -139,8 +139,11 @@ class Stage:
     def _step(self) -> None:
         """One frame. Whatever goes wrong in it pauses the show and is told; the thread goes on."""
         try:
+            told = self.take.told
             frame = self.take.step()
             self.pace.ticked()
+            if self.take.told != told:
+                self._audience.changed()
             self._tick += 1
             self._show(frame)
         except Exception as error:

@@ -59,6 +59,7 @@ class Take:
       choice: what is played.
       scene, controller, session: as they are now; `enter` replaces them.
       wanted: the goal that was asked for last, or all wishes of a walk.
+      told: how many commands have come from the scenario.
       stride: steps of the session a frame, where these are too small to look at each.
       drag: what is held, None where nothing is.
     """
@@ -76,6 +77,7 @@ class Take:
         self._events = sorted(trial.events, key=lambda event: event[0])
         self.drag: Drag | None = None
         self._steered, self._waiting = False, list[Command]()
+        self.told = 0
         self._directed = False  # whether people have said what they want; the scenario then says no more
         self.enter(self.scene, trial.state, 0.0)
 
@@ -257,6 +259,7 @@ class Take:
             command = self._due.popleft()[1]
             if not (self._directed and isinstance(command, SetGoal | Walk)):  # people know better what they want
                 self._take(command)
+                self.told += 1
         if self.drag is not self._pulled:
             self.session.send(self.drag or Release())
         if self._want is not None:

@@ -1,6 +1,6 @@
 """What the compiled control knows of a scene: ids, masses and lengths in `Body`, live arrays in `Fields`."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ BONES = (
 )  # fmt: skip
 PARENTS = (-1, 0, 1, 2, 2, 4, 2, 6, 0, 8, 9, 10, 0, 12, 13, 14)
 THIGH, SHIN, FOOT, TOE = 0, 1, 2, 3  # of a leg
-HUMANOID_MASS, HUMANOID_LEG = 70.4, 0.86  # kg; m from hip to ankle
+HUMANOID_MASS, HUMANOID_LEG, HUMANOID_HIPS = 70.4, 0.86, 0.17  # kg; m from hip to ankle; m between the hips
 
 
 class Body(NamedTuple):
@@ -75,7 +75,7 @@ class Fields(NamedTuple):
 def fields_of(sims: Sims) -> Fields:
     """The live arrays of some simulations."""
     names = ("qpos", "qvel", "xipos", "xquat", "xaxis", "xanchor", "subtree_com", "com", "com_velocity", "grounded")
-    return Fields(*(sims.view(name) for name in names), sims.view("userdata"))
+    return Fields(**{name: sims.view(name) for name in names}, memory=sims.view("userdata"))
 
 
 def body_of(scene: Scene, settings: WalkSettings) -> Body:
@@ -124,7 +124,7 @@ def _damping(settings: WalkSettings) -> np.ndarray:
     return damping
 
 
-def _lengths(scene: Scene, ids: np.ndarray) -> dict[str, np.ndarray]:
+def _lengths(scene: Scene, ids: np.ndarray) -> dict[str, Any]:
     """Lengths of the legs, m, measured in the straight pose."""
     model = scene.model
     place = model.body_pos[ids]
@@ -135,8 +135,9 @@ def _lengths(scene: Scene, ids: np.ndarray) -> dict[str, np.ndarray]:
     toe = place[legs + TOE][:, 0]
     short = float((thigh + shin).min())
     return {
-        "thigh": thigh, "shin": shin, "ankle": ankle, "heel": heel, "ball": ball, "edge": edge, "extra_knee": reach - reach.min(), "sole": 0.5 * toe,
-        "leg": short, "size": short / HUMANOID_LEG, "hips": float(place[legs[0], 1] - place[legs[1], 1]),
+        "thigh": thigh, "shin": shin, "ankle": ankle, "heel": heel, "ball": ball, "edge": edge, "sole": 0.5 * toe,
+        "extra_knee": reach - reach.min(), "leg": short, "size": short / HUMANOID_LEG,
+        "hips": float(place[legs[0], 1] - place[legs[1], 1]),
     }  # fmt: skip
 
 

@@ -60,7 +60,7 @@ class WalkSettings:
     hurry_period: float = 0.4  # s, of a step after a strong push, where the period is longer; ours
     hurry_from: float = 0.10  # m off the pendulum's walk from which it hurries
     hurry_to: float = 0.25  # m where it hurries most
-    land_at: float = 0.42  # of the leg's length: a foot that far out against a push lands at once; ours
+    land_at: float = 0.25  # of the leg's length: a foot that far out against a push lands at once; ours
     shift_share: float = 0.4  # of the way to the stance foot after which walking starts, section 5.5.1
     stand_width: float = 0.16  # m between the feet when it stops; ours
     apart_stiffness: float = 600.0  # N/m between standing feet; ours

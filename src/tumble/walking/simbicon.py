@@ -32,6 +32,7 @@ from tumble.walking.simbicon_gait import Gait, builtin_gaits, check_gait, roles_
 from tumble.walking.simbicon_kernel import control_rows
 
 STEP = 1 / 500  # s; paper: 1/2000 with ODE
+BODIES = ("planar", "biped34", "big-bird", "raptor")
 
 
 def simbicon_scene(character: Character, props: Sequence[Any] = (), timestep: float = STEP) -> Scene:
@@ -63,7 +64,10 @@ class Simbicon(Controller):
             raise UserError("Simbicon needs torques: build the scene with motors=ForceMotors")
         self.scene = scene
         self._bones = bones_of(scene)
-        self.gaits = [check_gait(gait, scene.character) for gait in gaits or builtin_gaits(scene.character).values()]
+        known = builtin_gaits(scene.character) if gaits is None else {gait.name: gait for gait in gaits}
+        if not known:
+            raise UserError(f"no gaits for the character '{scene.character.name}': give some, or take {', '.join(BODIES)}")
+        self.gaits = [check_gait(gait, scene.character) for gait in known.values()]
         self._table = table_of(self.gaits, roles_of(scene.character))
         self._scratch = tuple(np.zeros((len(scene.bones), 3)) for _ in range(3))
         self._sims: Sims | None = None
@@ -87,7 +91,7 @@ class Simbicon(Controller):
         data.qvel[0] = start.speed
         if scene.model.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE:
             data.qvel[1] = start.drift
-        data.qpos[2] -= _lowest_point(scene, data)
+        data.qpos[2] -= _lowest_point(scene, data) + 1e-3  # so that the foot touches
         return scene.read(data)
 
     def start(self, sims: Sims) -> None:

@@ -11,6 +11,7 @@ the toes down. What a file does not name is 0, but for the height of the foot, t
 
 import math
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -98,7 +99,7 @@ def _check_knots(label: str, knots: Knots, over_speed: bool) -> None:
             raise UserError(f"{label} must stay within 3.2, got {y:g} at {x:g}")
         if not over_speed and not 0 <= x <= 1:
             raise UserError(f"{label} must have phases from 0 to 1, got {x:g}")
-    for (a, _), (b, _) in zip(knots, knots[1:], strict=False):
+    for (a, _), (b, _) in pairwise(knots):
         if b - a < 1e-3:
             raise UserError(f"{label} must have knots in rising order, got {a:g} before {b:g}")
 

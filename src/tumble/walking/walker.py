@@ -1,8 +1,9 @@
 """Walker: generalized biped walking control (coros2010 chapter 5)."""
 
+from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from dataclasses import fields as dataclass_fields
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from tumble.walking.settings import WalkSettings
 from tumble.walking.style import TRAJECTORIES, Style, builtin_styles, check_style, table_of
 
 # WalkSettings as compiled code takes it.
-Constants: Any = NamedTuple("Constants", [(field.name, float) for field in dataclass_fields(WalkSettings)])
+Constants: Any = namedtuple("Constants", [field.name for field in dataclass_fields(WalkSettings)])
 
 WISHES = {  # name: (place, lowest, highest)
     "speed": (mem.WISH_SPEED, -1.0, 2.0),
@@ -44,7 +45,9 @@ class Walker(Controller):
         self, scene: Scene, settings: WalkSettings = WalkSettings(), styles: Sequence[Style] | None = None
     ) -> None:
         if scene.physics.substeps != 1:
-            raise UserError(f"a walker controls every physics step: give Physics(substeps=1), got {scene.physics.substeps}")
+            raise UserError(
+                f"a walker controls every physics step: give Physics(substeps=1), got {scene.physics.substeps}"
+            )
         if scene.motors.speeds:
             raise UserError("a walker needs torques: build the scene with motors=ForceMotors")
         self.scene = scene
@@ -82,9 +85,7 @@ class Walker(Controller):
     def control(self, sims: Sims) -> np.ndarray:
         """Controls (nsim, motors.size); moves the memory in the state on by a step. The array is used again."""
         self._attach(sims)
-        control_rows(
-            self._body, self._constants, self._table, self._fields, self._torque, self._angles, self._out
-        )
+        control_rows(self._body, self._constants, self._table, self._fields, self._torque, self._angles, self._out)
         return self._out
 
     def wish(self, sims: Sims, *, rows: Any = None, style: str | None = None, **wishes: float | None) -> None:

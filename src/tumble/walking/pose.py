@@ -1,0 +1,121 @@
+"""Motion generator and the joints that track it (coros2010 5.3.1)."""
+
+import math
+
+from numba import njit
+
+from tumble.walking.balance import put, spin_of
+from tumble.walking.body import ARMS, BACK, FOOT, HEAD, LEGS, SHIN, TOE, TORSO
+from tumble.walking.legs import knee_for, leg_reach
+from tumble.walking.memory import BEND, BLEND, MODE, PHASE, SIDE, SPEED, STYLE, TWIST, WALK, WISH_STYLE
+from tumble.walking.style import (
+    ANKLE_SPEED,
+    ARM_SPEED,
+    STANCE_ANKLE,
+    STANCE_ARM,
+    STANCE_KNEE,
+    STANCE_TOE,
+    SWING_ANKLE,
+    SWING_ARM,
+    SWING_TOE,
+    TRUNK,
+)  # fmt: skip
+from tumble.walking.vectors import about, add, dot, multiply, scale, spline, sub, turn_between, turned, vec
+
+
+@njit(cache=True)
+def generate(styles, m, angles):  # type: ignore[no-untyped-def]
+    """Values of all trajectories at the phase, of a style or between two."""
+    phase = m[PHASE] if m[MODE] == WALK else 0.5
+    a, b = int(m[STYLE]), int(m[WISH_STYLE])
+    for j in range(angles.size):
+        x = m[SPEED] if j >= ANKLE_SPEED else phase
+        value = spline(styles.knots[a, j], styles.counts[a, j], x)
+        if a != b:
+            value += m[BLEND] * (spline(styles.knots[b, j], styles.counts[b, j], x) - value)
+        angles[j] = value
+    if m[MODE] != WALK:
+        for j in (SWING_ANKLE, STANCE_ANKLE, SWING_TOE, STANCE_TOE):
+            angles[j] = 0.0
+
+
+@njit(cache=True)
+def trunk_pose(m, angles, heading, n, share, twist):  # type: ignore[no-untyped-def]
+    """Wanted rotation in the world of the n-th bone of the trunk."""
+    mirror = 1.0 if m[SIDE] == 0.0 else -1.0
+    j = TRUNK + 3 * n
+    q = multiply(about(2, heading + mirror * angles[j + 2] + twist * m[TWIST]), about(0, mirror * angles[j + 1]))
+    return multiply(q, about(1, angles[j] + share * m[BEND]))
+
+
+@njit(cache=True)
+def rotation_of(f, body, i, bone):  # type: ignore[no-untyped-def]
+    q = f.xquat[i, body.ids[bone]]
+    return (q[0], q[1], q[2], q[3])
+
+
+@njit(cache=True)
+def _track(body, f, i, torque, bone, wanted):  # type: ignore[no-untyped-def]
+    """PD torque of a ball joint towards a rotation in the world."""
+    error = turn_between(rotation_of(f, body, i, bone), wanted)
+    spin = spin_of(body, f.xaxis[i], f.qvel[i], bone)
+    put(torque, bone, sub(scale(body.stiffness[bone], error), scale(body.resist[bone], spin)))
+
+
+@njit(cache=True)
+def track_hinge(body, f, i, torque, bone, wanted, speed):  # type: ignore[no-untyped-def]
+    """PD torque of a hinge towards an angle and its speed."""
+    j = body.joint[bone]
+    error = wanted - f.qpos[i, body.angle[j]]
+    push = body.stiffness[bone] * error + body.resist[bone] * (speed - f.qvel[i, body.dof[j]])
+    put(torque, bone, scale(push, vec(f.xaxis[i, j])))
+
+
+@njit(cache=True)
+def _track_foot(body, k, look, f, i, torque, foot, pitch):  # type: ignore[no-untyped-def]
+    """PD torque of an ankle towards a pitch of the foot against the ground, toes down positive, and no roll."""
+    q = rotation_of(f, body, i, foot)
+    nose = turned(q, (1.0, 0.0, 0.0))
+    yaw = math.atan2(nose[1], nose[0])
+    error = turn_between(q, multiply(about(2, yaw), about(1, pitch)))
+    spin = spin_of(body, f.xaxis[i], f.qvel[i], foot)
+    side = (-math.sin(yaw), math.cos(yaw), 0.0)
+    push = sub(scale(body.stiffness[foot], error), scale(body.resist[foot], spin))
+    along = dot(push, side)
+    weak = k.ankle_side_stiffness / k.ankle_stiffness
+    put(torque, foot, add(scale(along, side), scale(weak, sub(push, scale(along, side)))))
+
+
+@njit(cache=True)
+def _stance_knee(body, angles, side):  # type: ignore[no-untyped-def]
+    """Wanted angle of a stance knee: the style's, and more in a leg that is longer than the other."""
+    knee = max(angles[STANCE_KNEE], 0.0)
+    if body.extra_knee[side] < 1e-3:
+        return knee
+    reach = leg_reach(body.thigh[side], body.shin[side], knee) - body.extra_knee[side]
+    return knee_for(body.thigh[side], body.shin[side], reach)
+
+
+@njit(cache=True)
+def hold(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def]
+    """PD torques of trunk, arms, stance knees, feet and toes."""
+    _track(body, f, i, torque, BACK, trunk_pose(m, angles, look.heading, 1, 0.6, 0.3))
+    _track(body, f, i, torque, TORSO, trunk_pose(m, angles, look.heading, 2, 1.0, 0.6))
+    _track(body, f, i, torque, HEAD, trunk_pose(m, angles, look.heading, 3, 1.0, 1.2))
+    stance = int(m[SIDE])
+    chest = rotation_of(f, body, i, TORSO)
+    for side in range(2):
+        j = STANCE_ARM if side == stance else SWING_ARM
+        mirror = 1.0 if side == 0 else -1.0
+        arm = ARMS + 2 * side
+        pose = multiply(about(1, -angles[j] * angles[ARM_SPEED]), about(0, mirror * angles[j + 1]))
+        _track(body, f, i, torque, arm, multiply(chest, multiply(pose, about(2, mirror * angles[j + 2]))))
+        track_hinge(body, f, i, torque, arm + 1, angles[j + 3], 0.0)
+    for side in range(2):
+        leg = LEGS + 4 * side
+        stands = side == stance or m[MODE] != WALK
+        pitch = angles[STANCE_ANKLE if stands else SWING_ANKLE] * angles[ANKLE_SPEED]
+        _track_foot(body, k, look, f, i, torque, leg + FOOT, pitch)
+        track_hinge(body, f, i, torque, leg + TOE, angles[STANCE_TOE if stands else SWING_TOE], 0.0)
+        if stands:
+            track_hinge(body, f, i, torque, leg + SHIN, _stance_knee(body, angles, side), 0.0)

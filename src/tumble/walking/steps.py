@@ -1,0 +1,160 @@
+"""Stand, start, step or stop: the inverted pendulum's walk and what is off it (coros2010 5.3.1, 5.3.2, 5.5.1)."""
+
+import math
+
+from numba import njit
+
+from tumble.walking.body import FOOT, LEGS
+from tumble.walking.legs import gait_ahead, gait_side, pendulum_later, pendulum_step
+from tumble.walking.memory import (
+    CLOCK,
+    HEADING,
+    MODE,
+    PACE,
+    PERIOD,
+    PHASE,
+    SHIFT,
+    SIDE,
+    SPEED,
+    STAND,
+    STEP_WIDTH,
+    STEPS,
+    SWING_X,
+    SWING_Y,
+    SWING_Z,
+    WALK,
+    WISH_HEADING,
+    WISH_SPEED,
+)  # fmt: skip
+from tumble.walking.vectors import add, clamp, dot, scale, sub, vec, wrapped
+from tumble.walking.wishes import stand_width
+
+
+@njit(cache=True)
+def foot_place(body, f, i, side):  # type: ignore[no-untyped-def]
+    """Middle of a foot: its centre of mass."""
+    return vec(f.xipos[i, body.ids[LEGS + 4 * side + FOOT]])
+
+
+@njit(cache=True)
+def pendulum_rate(body, look, stance_foot):  # type: ignore[no-untyped-def]
+    """sqrt(g / h) of the pendulum, 1/s."""
+    return math.sqrt(body.gravity / max(look.com[2] - stance_foot[2], 0.2 * body.leg))
+
+
+@njit(cache=True)
+def gait(m, rate, time):  # type: ignore[no-untyped-def]
+    """The pendulum's own walk, `time` s after the footstrike: speed ahead; place from the stance foot and speed to the
+    left. m, m/s."""
+    half = 0.5 * m[STEP_WIDTH] * (-1.0 if m[SIDE] == 0.0 else 1.0)
+    place, drift = gait_side(half, time, m[PERIOD], rate)
+    return gait_ahead(m[PACE], time, m[PERIOD], rate), place, drift
+
+
+@njit(cache=True)
+def deviation(body, m, look, stance_foot, later):  # type: ignore[no-untyped-def]
+    """How much further ahead and left a pendulum would step at the body's speed than at its own walk's, m, `later` s
+    from now; and how far ahead and left the body will have come."""
+    rate = pendulum_rate(body, look, stance_foot)
+    time = min(m[PHASE], 1.0) * m[PERIOD]
+    later = min(later, m[PERIOD] - time)
+    want_speed, _, want_drift = gait(m, rate, time + later)
+    off = sub(look.com, stance_foot)
+    x, y = dot(off, look.ahead), dot(off, look.left)
+    next_x, speed = pendulum_later(x, look.speed, later, rate)
+    next_y, drift = pendulum_later(y, look.drift, later, rate)
+    height, g = body.gravity / (rate * rate), body.gravity
+    ahead = pendulum_step(speed, height, g) - pendulum_step(want_speed, height, g)
+    left = pendulum_step(drift, height, g) - pendulum_step(want_drift, height, g)
+    return ahead, left, next_x - x, next_y - y
+
+
+@njit(cache=True)
+def _step_time(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
+    """s for this step: the period, or less where a push has brought the body far off its walk."""
+    ahead, side, _, _ = deviation(body, m, look, foot_place(body, f, i, int(m[SIDE])), 0.0)
+    off = math.sqrt(ahead * ahead + side * side) / body.size
+    hurry = clamp((off - k.hurry_from) / (k.hurry_to - k.hurry_from), 0.0, 1.0)
+    quick = min(m[PERIOD], k.hurry_period * math.sqrt(body.size))
+    return m[PERIOD] + hurry * (quick - m[PERIOD])
+
+
+@njit(cache=True)
+def _far_enough(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
+    """Whether a foot that steps against a push is so far out that it had better come down: a longer step is a split."""
+    ahead, side, _, _ = deviation(body, m, look, foot_place(body, f, i, int(m[SIDE])), 0.0)
+    size = math.sqrt(ahead * ahead + side * side)
+    if size < k.hurry_from * body.size:
+        return False
+    out = sub(foot_place(body, f, i, 1 - int(m[SIDE])), look.com)
+    return (dot(out, look.ahead) * ahead + dot(out, look.left) * side) / size > k.land_at * body.leg
+
+
+@njit(cache=True)
+def _capture(body, look, f, i):  # type: ignore[no-untyped-def]
+    """Where the body would come to rest, ahead and left of the middle between the feet; half their distance, m."""
+    a, b = foot_place(body, f, i, 0), foot_place(body, f, i, 1)
+    middle = scale(0.5, add(a, b))
+    off = sub(look.com, middle)
+    time = math.sqrt(max(off[2], 0.1) / body.gravity)
+    half = 0.5 * abs(dot(sub(a, b), look.left))
+    return dot(off, look.ahead) + time * look.speed, dot(off, look.left) + time * look.drift, half
+
+
+@njit(cache=True)
+def _may_stand(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
+    if abs(m[WISH_SPEED]) > 0.05 or abs(m[SPEED]) > 0.1 or abs(wrapped(m[WISH_HEADING] - look.heading)) > 0.15:
+        return False
+    if not (look.touching[0] and look.touching[1]):
+        return False
+    a, b = foot_place(body, f, i, 0), foot_place(body, f, i, 1)
+    apart = sub(a, b)
+    lean, sway, half = _capture(body, look, f, i)
+    return (
+        abs(dot(apart, look.ahead)) < 0.12 * body.size
+        and dot(apart, look.left) > 0.6 * stand_width(body, k)
+        and abs(lean) < 0.7 * k.stand_lean * body.size
+        and abs(sway) < 0.8 * half
+    )
+
+
+@njit(cache=True)
+def _begin_step(body, m, f, i, stance):  # type: ignore[no-untyped-def]
+    ankle = f.xanchor[i, body.joint[LEGS + 4 * (1 - stance) + FOOT]]
+    m[MODE], m[SIDE], m[PHASE], m[CLOCK] = WALK, stance, 0.0, 0.0
+    m[SWING_X], m[SWING_Y], m[SWING_Z] = ankle[0], ankle[1], ankle[2]
+    m[STEPS] += 1.0
+
+
+@njit(cache=True)
+def decide(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
+    """Stand, start, step or stop (sections 5.3.1 and 5.5.1)."""
+    m[CLOCK] += body.dt
+    if m[MODE] == WALK:
+        swing = 1 - int(m[SIDE])
+        m[PHASE] += body.dt / _step_time(body, k, m, look, f, i)
+        if m[PHASE] > 0.2 and m[PHASE] < 1.0 and _far_enough(body, k, m, look, f, i):
+            m[PHASE] = 1.0
+        if m[PHASE] >= k.latest_strike or (m[PHASE] > k.earliest_strike and look.touching[swing]):
+            if _may_stand(body, k, m, look, f, i):
+                m[MODE], m[CLOCK] = STAND, 0.0
+            else:
+                _begin_step(body, m, f, i, swing)
+        return
+    lean, sway, half = _capture(body, look, f, i)
+    pushed = abs(lean) > k.stand_lean * body.size or abs(sway) > half + k.stand_sway * body.size
+    turn = wrapped(m[WISH_HEADING] - look.heading)
+    if pushed and m[CLOCK] > 0.1:
+        m[HEADING] = look.heading
+        _begin_step(body, m, f, i, 0 if sway < 0.0 else 1)
+    elif m[MODE] == STAND and (abs(m[WISH_SPEED]) > 0.05 or abs(turn) > 0.2):
+        m[MODE], m[CLOCK] = SHIFT, 0.0
+        m[HEADING] = look.heading
+        m[SIDE] = 1.0 if turn > 0.0 else 0.0  # turn left: the left leg steps first
+    elif m[MODE] == SHIFT:
+        stance = foot_place(body, f, i, int(m[SIDE]))
+        other = foot_place(body, f, i, 1 - int(m[SIDE]))
+        whole = dot(sub(stance, other), look.left)
+        moved = dot(sub(look.com, other), look.left) / whole if abs(whole) > 0.01 else 1.0
+        if moved > 0.5 + 0.5 * k.shift_share or m[CLOCK] > 0.6:
+            _begin_step(body, m, f, i, int(m[SIDE]))

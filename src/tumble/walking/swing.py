@@ -1,0 +1,98 @@
+"""The swing leg: where to step and how to get there (coros2010 5.3.2)."""
+
+import math
+
+from numba import njit
+
+from tumble.walking.balance import put, spin_of
+from tumble.walking.body import LEGS, SHIN, THIGH
+from tumble.walking.legs import leg_pose, pendulum_step
+from tumble.walking.memory import (
+    GROUND,
+    PACE,
+    PERIOD,
+    PHASE,
+    SIDE,
+    SPEED,
+    STEP_HEIGHT,
+    STEP_WIDTH,
+    SWING_X,
+    SWING_Y,
+    TRIM,
+    TWIST,
+    WISH_STYLE,
+)  # fmt: skip
+from tumble.walking.pose import rotation_of, track_hinge
+from tumble.walking.steps import deviation, foot_place
+from tumble.walking.style import FOOT_AHEAD, FOOT_HEIGHT, FOOT_OUT
+from tumble.walking.vectors import add, clamp, cross, scale, shortened, spline, sub, turn_between, vec
+
+
+@njit(cache=True)
+def _step_offset(body, k, m, look, stance_foot):  # type: ignore[no-untyped-def]
+    """Where the swing foot should land, ahead and left of the centre of mass, m (section 5.3.2)."""
+    most = k.longest_step * body.leg
+    half = 0.5 * m[STEP_WIDTH] * (-1.0 if m[SIDE] == 0.0 else 1.0)
+    ahead, side, on, over = deviation(body, m, look, stance_foot, k.lookahead)
+    ahead = 0.5 * m[PACE] * m[PERIOD] - m[TRIM] + k.foot_placement * k.sagittal_gain * ahead
+    side = half + k.foot_placement * k.coronal_gain * side
+    if k.fixed_alpha:
+        ahead = k.sagittal_gain * pendulum_step(look.speed, look.com[2] - stance_foot[2], body.gravity)
+        ahead -= k.alpha * m[SPEED]
+        on = 0.0
+    return clamp(ahead, -most, most) + on, clamp(side, -most, most) + over
+
+
+@njit(cache=True)
+def _ankle_target(body, k, m, look, angles, offset, phase, later):  # type: ignore[no-untyped-def]
+    """Wanted place of the swing ankle, `later` s from now, on its way from the step's start to the landing."""
+    swing = 1 - int(m[SIDE])
+    out = 1.0 if swing == 0 else -1.0
+    com = add(look.com, scale(later, look.velocity))
+    ahead = offset[0] - body.sole[swing]
+    t = (1.0 - phase) * (1.0 - phase)
+    ahead_style, out_style = body.size * angles[FOOT_AHEAD], body.size * out * angles[FOOT_OUT]
+    x = com[0] + ahead * look.ahead[0] + offset[1] * look.left[0]
+    y = com[1] + ahead * look.ahead[1] + offset[1] * look.left[1]
+    x, y = (1.0 - t) * x + t * m[SWING_X], (1.0 - t) * y + t * m[SWING_Y]
+    x += ahead_style * look.ahead[0] + out_style * look.left[0]
+    y += ahead_style * look.ahead[1] + out_style * look.left[1]
+    lift = angles[FOOT_HEIGHT] + m[STEP_HEIGHT] * 4.0 * phase * (1.0 - phase)
+    lift -= k.feel_down * max(m[PHASE] - 1.0, 0.0)  # no ground yet: feel for it
+    return (x, y, m[GROUND] + body.ankle[swing] + body.size * lift)
+
+
+@njit(cache=True)
+def swing(body, k, styles, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def]
+    """PD torques of the swing hip and knee towards the pose that brings the foot to its place."""
+    swing = 1 - int(m[SIDE])
+    leg = LEGS + 4 * swing
+    stance_foot = foot_place(body, f, i, 1 - swing)
+    offset = _step_offset(body, k, m, look, stance_foot)
+    phase = min(m[PHASE], 1.0)
+    toe_out = styles.numbers[int(m[WISH_STYLE]), 2] * (1.0 if swing == 0 else -1.0)
+    yaw = look.heading + toe_out + k.foot_anticipation * m[TWIST]
+    side = (-math.sin(yaw), math.cos(yaw), 0.0)
+    hip = vec(f.xanchor[i, body.joint[leg + THIGH]])
+    target = _ankle_target(body, k, m, look, angles, offset, phase, 0.0)
+    pose, knee = leg_pose(hip, target, body.thigh[swing], body.shin[swing], side, 0.993)
+    # the same a moment later, for the wanted speeds
+    later = 0.005
+    soon = min(phase + later / m[PERIOD], 1.0)
+    kept = angles[FOOT_HEIGHT]
+    angles[FOOT_HEIGHT] = spline(
+        styles.knots[int(m[WISH_STYLE]), FOOT_HEIGHT], styles.counts[int(m[WISH_STYLE]), FOOT_HEIGHT], soon
+    )
+    place = vec(f.qpos[i])
+    moving = add(vec(f.qvel[i]), cross(look.spin, sub(hip, place)))
+    target = _ankle_target(body, k, m, look, angles, offset, soon, later)
+    angles[FOOT_HEIGHT] = kept
+    next_pose, next_knee = leg_pose(
+        add(hip, scale(later, moving)), target, body.thigh[swing], body.shin[swing], side, 0.993
+    )
+    rate = shortened(scale(1.0 / later, turn_between(pose, next_pose)), k.swing_rate)
+    knee_rate = clamp((next_knee - knee) / later, -k.swing_rate, k.swing_rate)
+    spin = sub(sub(rate, look.spin), spin_of(body, f.xaxis[i], f.qvel[i], leg + THIGH))
+    error = turn_between(rotation_of(f, body, i, leg + THIGH), pose)
+    put(torque, leg + THIGH, add(scale(body.stiffness[leg], error), scale(body.resist[leg], spin)))
+    track_hinge(body, f, i, torque, leg + SHIN, knee, knee_rate)

@@ -1,0 +1,113 @@
+"""What a row looks like, and what its wishes have become by now (coros2010 5.3.5, 5.5.1)."""
+
+import math
+from typing import NamedTuple
+
+from numba import njit
+
+from tumble.walking.body import FOOT, HUMANOID_HIPS, LEGS, PELVIS, TOE
+from tumble.walking.memory import (
+    BEND,
+    BLEND,
+    HEADING,
+    MEAN,
+    MODE,
+    PACE,
+    PERIOD,
+    SPEED,
+    STAND,
+    STEP_HEIGHT,
+    STEP_WIDTH,
+    STYLE,
+    TRIM,
+    TWIST,
+    WALK,
+    WISH_BEND,
+    WISH_HEADING,
+    WISH_PERIOD,
+    WISH_SPEED,
+    WISH_STEP_HEIGHT,
+    WISH_STEP_WIDTH,
+    WISH_STYLE,
+)  # fmt: skip
+from tumble.walking.vectors import clamp, turned, vec, wrapped
+
+
+class Look(NamedTuple):
+    """What a row looks like now, in the world's axes and in the character's (ahead, left)."""
+
+    com: tuple[float, float, float]
+    velocity: tuple[float, float, float]
+    heading: float  # rad
+    ahead: tuple[float, float, float]
+    left: tuple[float, float, float]
+    spin: tuple[float, float, float]  # rad/s of the pelvis
+    speed: float  # m/s ahead
+    drift: float  # m/s to the left
+    touching: tuple[bool, bool]  # left foot, right foot
+
+
+@njit(cache=True)
+def _touches(body, f, i, side):  # type: ignore[no-untyped-def]
+    leg = LEGS + 4 * side
+    return f.grounded[i, body.ground[leg + FOOT]] > 0.0 or f.grounded[i, body.ground[leg + TOE]] > 0.0
+
+
+@njit(cache=True)
+def look_at(body, f, i):  # type: ignore[no-untyped-def]
+    pelvis = f.xquat[i, body.ids[PELVIS]]
+    q = (pelvis[0], pelvis[1], pelvis[2], pelvis[3])
+    nose = turned(q, (1.0, 0.0, 0.0))
+    heading = math.atan2(nose[1], nose[0])
+    c, s = math.cos(heading), math.sin(heading)
+    velocity = vec(f.com_velocity[i])
+    spin = turned(q, (f.qvel[i, 3], f.qvel[i, 4], f.qvel[i, 5]))
+    return Look(
+        vec(f.com[i]), velocity, heading, (c, s, 0.0), (-s, c, 0.0), spin,
+        c * velocity[0] + s * velocity[1], c * velocity[1] - s * velocity[0],
+        (_touches(body, f, i, 0), _touches(body, f, i, 1)),
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def _towards(value, wish, step):  # type: ignore[no-untyped-def]
+    return value + clamp(wish - value, -step, step)
+
+
+@njit(cache=True)
+def stand_width(body, k):  # type: ignore[no-untyped-def]
+    """m between the feet of a body that stands."""
+    return max(k.stand_width * body.size, body.hips)
+
+
+@njit(cache=True)
+def follow(body, k, styles, m, look):  # type: ignore[no-untyped-def]
+    """Bring what is followed nearer to what is wished, at the rates of the settings."""
+    share = body.dt / k.blend_time
+    if m[STYLE] != m[WISH_STYLE]:
+        m[BLEND] += share
+        if m[BLEND] >= 1.0:
+            m[STYLE], m[BLEND] = m[WISH_STYLE], 0.0
+    numbers = styles.numbers[int(m[WISH_STYLE])]
+    period = m[WISH_PERIOD] if m[WISH_PERIOD] > 0.0 else numbers[0]
+    width = m[WISH_STEP_WIDTH] if m[WISH_STEP_WIDTH] >= 0.0 else numbers[1] * body.hips / HUMANOID_HIPS
+    m[PERIOD] = _towards(m[PERIOD], period, share)
+    if m[WISH_SPEED] == 0.0:
+        width = max(width, stand_width(body, k))
+    m[STEP_WIDTH] = _towards(m[STEP_WIDTH], width, 0.2 * share)
+    m[STEP_HEIGHT] = _towards(m[STEP_HEIGHT], m[WISH_STEP_HEIGHT], 0.2 * share)
+    m[BEND] = _towards(m[BEND], m[WISH_BEND], share)
+    still = m[MODE] != WALK
+    wish = 0.0 if still else m[WISH_SPEED]
+    if abs(wrapped(m[WISH_HEADING] - look.heading)) > k.slow_turn:  # V_d within a turn, section 5.3.5
+        wish = clamp(wish, -k.turn_speed, k.turn_speed)
+    m[SPEED] = _towards(m[SPEED], wish, k.speed_rate * body.dt)
+    # integral action: what the body loses at footstrikes is made up by shorter steps
+    most = 0.0 if still or k.fixed_alpha else k.longest_trim * body.leg
+    m[TRIM] = clamp(m[TRIM] + k.trim_rate * body.dt * (m[SPEED] - look.speed), -most, most)
+    m[MEAN] += (look.speed - m[MEAN]) * body.dt / k.mean_time
+    m[PACE] = clamp(m[SPEED], m[MEAN] - k.speed_lead, m[MEAN] + k.speed_lead)
+    if not still:
+        m[HEADING] += clamp(wrapped(m[WISH_HEADING] - m[HEADING]), -k.turn_rate * body.dt, k.turn_rate * body.dt)
+    twist = clamp(wrapped(m[WISH_HEADING] - look.heading), -k.longest_twist, k.longest_twist)
+    m[TWIST] = _towards(m[TWIST], 0.0 if m[MODE] == STAND else twist, k.twist_rate * body.dt)
