@@ -1,6 +1,7 @@
 """Walkers in the studio: many steps a frame, wishes instead of goals, memory that survives."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -105,3 +106,29 @@ def test_controllers_that_do_not_fit_a_scenario_say_so():
         Take(Choice("stand", "humanoid", "walker"), 1)
     with pytest.raises(UserError, match="a walker needs a biped with the bones"):
         Take(Choice("steer-walk", "humanoid", "walker"), 1)
+
+
+def test_another_body_walks_on_at_once(take):
+    take.steer(1.0, 0.0)
+    for _ in range(60):
+        take.step()
+    before, time = take.session.world.view("pelvis.pos")[0].copy(), take.time
+    choice = replace(take.choice, proportions=(("legs", 1.2), ("arms", 0.8)))
+    take.reshape(choice)
+    assert take.scene.character.recipe["legs"] == 1.2 and take.choice is choice
+    assert (take.time, take.goal) == (time, "walk")
+    assert take.session.world.view("pelvis.pos")[0, 2] > before[2] + 0.08
+    for _ in range(90):
+        take.step()
+    assert take.session.world.view("com_velocity")[0, 0] > 0.3
+    assert take.session.world.view("pelvis.pos")[0, 2] > before[2]
+    again = Take(choice, 1)
+    assert again.scene.fingerprint == take.scene.fingerprint
+
+
+def test_bad_bodies_are_refused_and_it_walks_on(take):
+    scene = take.scene
+    with pytest.raises(UserError, match="legs must be a number"):
+        take.reshape(replace(take.choice, proportions=(("legs", -1.0),)))
+    assert take.scene is scene
+    take.step()

@@ -170,7 +170,8 @@ class Scene:
         """A state of this scene that takes places and speeds of joints from a state of another, by name.
 
         Joints that the other scene lacks, as those of a new ball, are where this scene puts them. A controller's
-        memory, MuJoCo's userdata, goes along where both have room for it.
+        memory, MuJoCo's userdata, goes along where both have room for it. Where the bodies differ, the root is lifted
+        so that the lowest point stays as high as it was.
         """
         old, new = source.show(state), self.show(self.state())
         for i in range(self.model.njnt):
@@ -180,6 +181,9 @@ class Scene:
                 new.joint(i).qpos, new.joint(i).qvel = old.joint(j).qpos, old.joint(j).qvel
         if self.model.nuserdata == source.model.nuserdata:
             new.userdata[:] = old.userdata
+        if self.character.recipe != source.character.recipe:
+            mujoco.mj_kinematics(self.model, new)
+            new.qpos[2] += source._lowest(old) - self._lowest(new)
         return self.read(new)
 
     def read(self, data: mujoco.MjData) -> np.ndarray:

@@ -7,6 +7,7 @@ from pathlib import Path
 from nicegui import ui
 from nicegui.events import KeyEventArguments
 
+from tumble.studio.body_panel import body_panel
 from tumble.studio.desk import Desk
 from tumble.studio.elements import Timeline, View
 from tumble.studio.hub import Hub
@@ -41,7 +42,7 @@ def build(hub: Hub, presets: Presets) -> None:
 
 def _panels(desk: Desk, view: View) -> None:
     with ui.tabs().props("dense no-caps inline-label") as tabs:
-        for name in ("direct", "planner", "cost", "walk", "touch"):
+        for name in ("direct", "planner", "cost", "walk", "body", "touch"):
             ui.tab(name)
     with ui.tab_panels(tabs, value="direct", animated=False).props("keep-alive").classes("panels"):
         with ui.tab_panel("direct"), ui.column().classes("panel"):
@@ -52,6 +53,8 @@ def _panels(desk: Desk, view: View) -> None:
             cost_panel(desk)
         with ui.tab_panel("walk"), ui.column().classes("panel"):
             walk_panel(desk)
+        with ui.tab_panel("body"), ui.column().classes("panel"):
+            body_panel(desk)
         with ui.tab_panel("touch"), ui.column().classes("panel"):
             touch_panel(view)
 

@@ -49,6 +49,8 @@ def direct_panel(desk: Desk) -> None:
     async def choose(name: str, value: Any) -> None:
         if value != getattr(stage.choice, name):
             changes = chosen_scenario(stage.choice, value) if name == "scenario" else {name: value}
+            if name == "character":
+                changes["proportions"] = ()
             await desk.do(lambda: stage.choose(replace(stage.choice, **changes)))
 
     async def want(goal: str) -> None:
@@ -75,9 +77,9 @@ def direct_panel(desk: Desk) -> None:
 def chosen_scenario(choice: Choice, scenario: str) -> dict[str, Any]:
     """What changes with the scenario: its options, and who it is made for where that is of another kind."""
     old, new = SCENARIOS[choice.scenario], SCENARIOS[scenario]
-    changes: dict[str, Any] = {"scenario": scenario, "options": ()}
+    changes: dict[str, Any] = {"scenario": scenario, "options": (), "proportions": choice.proportions}
     if old.controller != new.controller:
-        changes |= {"controller": new.controller, "character": new.character}
+        changes |= {"controller": new.controller, "character": new.character, "proportions": ()}
     return changes
 
 

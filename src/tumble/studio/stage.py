@@ -11,7 +11,7 @@ Everything happens in the stage's thread between frames: others `post` a functio
 import queue
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
@@ -249,6 +249,20 @@ class Stage:
         self.timeline.clear()
         self._go()
 
+    def reshape(self, proportions: Mapping[str, float]) -> None:
+        """Give the character other proportions while it goes on."""
+        changed = tuple({**dict(self.choice.proportions), **proportions}.items())
+        choice = replace(self.choice, proportions=changed)
+        self.take.reshape(choice)
+        self.choice = choice
+
+    def unshape(self) -> None:
+        """Give the character its own proportions again."""
+        choice = replace(self.choice, proportions=())
+        self.take.reshape(choice)
+        self.choice = choice
+        self._audience.changed()
+
     def again(self) -> None:
         """Begin the scenario again, with the next seed."""
         self.choose(replace(self.choice, seed=self.choice.seed + 1))
@@ -276,6 +290,8 @@ class Stage:
 
     def _entered(self) -> None:
         """The take has another scene: recordings end, browsers must learn it."""
+        if self.recording:
+            self._audience.say("the scene was rebuilt, and the recording ends here; download it")
         self.cut()
         self._scenes = self._scenes % 65535 + 1
         self._packer = Packer(self.take.scene, self._scenes)

@@ -15,7 +15,7 @@ from typing import Any, cast
 import mujoco
 import numpy as np
 
-from tumble.characters import character
+from tumble.characters import Character, character, remake
 from tumble.commands import Command, Drag, Release, SetGoal, SetParameter, Throw, Vector, Walk
 from tumble.controller import Controller
 from tumble.controllers import Wants, controller_kind
@@ -39,13 +39,19 @@ FRAME = 1 / 30  # s of what is shown, where a session's steps are smaller
 
 @dataclass(frozen=True)
 class Choice:
-    """What is played; options are the scenario's fields that are not at their defaults, by name."""
+    """What is played; options of the scenario and proportions of the character are those not at their defaults."""
 
     scenario: str = "stand"
     character: str = "humanoid"
     controller: str = "cpbp"
     seed: int = 0
     options: tuple[tuple[str, float], ...] = ()
+    proportions: tuple[tuple[str, float], ...] = ()
+
+    def body(self) -> Character:
+        """The character with its proportions."""
+        plain = character(self.character)
+        return remake({**plain.recipe, **dict(self.proportions)}) if self.proportions else plain
 
     def built(self) -> Scenario:
         """The scenario with its options."""
@@ -69,7 +75,7 @@ class Take:
         kind = controller_kind(choice.controller)
         check_number("seed", choice.seed, 0, 2**63 - 1)
         self.choice, self._threads = choice, threads
-        self.scene = scenario.scene(scenario.body(character(choice.character), choice.seed))
+        self.scene = scenario.scene(scenario.body(choice.body(), choice.seed))
         trial = scenario.trial(self.scene, np.random.default_rng(choice.seed))
         self.wanted: Wants = scenario.wants()
         self._rest = self.wanted
@@ -229,6 +235,13 @@ class Take:
             return self.wanted.velocity
         speed, heading = self.wanted.speed or 0.0, self.wanted.heading or 0.0
         return (speed * math.cos(heading), speed * math.sin(heading)) if speed else None
+
+    def reshape(self, choice: Choice) -> None:
+        """Go on at once with other proportions, in the same pose, feet on the ground."""
+        body = self.scene
+        scene = Scene(choice.body(), body.props, body.physics, type(body.motors))
+        self.enter(scene, scene.carried(self.session.world.state[0], body), self.time)
+        self.choice = choice
 
     def hurl(self, position: Vector, velocity: Vector, mass: float) -> None:
         """Throw a ball. The first one, and one of another mass, rebuild the scene around it."""

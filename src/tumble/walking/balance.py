@@ -83,7 +83,7 @@ def tune_velocity(body, k, torque, anchors, centres, leg, force):  # type: ignor
         mass += body.mass[bone]
         moment = add(moment, scale(body.mass[bone], vec(centres[body.ids[bone]])))
         # the joint below the bone, seen from the foot: its own in the trunk, its child's in the leg
-        joint = bone if bone == TORSO or bone == BACK else (leg + THIGH if bone == PELVIS else bone + 1)
+        joint = bone if bone in (TORSO, BACK) else (leg + THIGH if bone == PELVIS else bone + 1)
         pivot = vec(anchors[body.joint[joint]])
         push = cross(scale(1.0 / chain, sub(moment, scale(mass, pivot))), force)
         if joint == TORSO:

@@ -19,7 +19,7 @@ from tumble.walking.settings import WalkSettings
 from tumble.walking.style import TRAJECTORIES, Style, builtin_styles, check_style, table_of
 
 # WalkSettings as compiled code takes it.
-Constants: Any = namedtuple("Constants", [field.name for field in dataclass_fields(WalkSettings)])
+Constants: Any = namedtuple("Constants", [f.name for f in dataclass_fields(WalkSettings)])  # type: ignore[misc]
 
 WISHES = {  # name: (place, lowest, highest)
     "speed": (mem.WISH_SPEED, -1.0, 2.0),
@@ -88,7 +88,7 @@ class Walker(Controller):
         control_rows(self._body, self._constants, self._table, self._fields, self._torque, self._angles, self._out)
         return self._out
 
-    def wish(self, sims: Sims, *, rows: Any = None, style: str | None = None, **wishes: float | None) -> None:
+    def wish(self, sims: Sims, *, rows: Any = None, style: str | None = None, **wishes: Any) -> None:
         """Want something else from the next control on; what is not named stays.
 
         Args:
@@ -117,6 +117,14 @@ class Walker(Controller):
                 for one in np.ravel(value):
                     check_number(name, float(one), low, high)
             memory[chosen, place] = value
+
+    def restyle(self, style: Style) -> None:
+        """Walk in this style wherever the one of its name is wished for, from the next control on."""
+        names = [known.name for known in self.styles]
+        if style.name not in names:
+            raise unknown("style", style.name, names)
+        self.styles[names.index(style.name)] = check_style(style)
+        self._table = table_of(self.styles)
 
     def check_wishes(self, wishes: Mapping[str, Any]) -> None:
         for name, value in wishes.items():

@@ -1,0 +1,50 @@
+"""The panel of the body: its proportions as sliders. It goes on at once with another body."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from nicegui import ui
+
+from tumble.characters import character
+from tumble.studio.desk import Desk
+from tumble.studio.knobs import Knob
+from tumble.studio.panels import slider_row
+
+NARROWEST, WIDEST = 0.6, 1.6  # ends of a slider, as multiples of what the character has by itself
+RAISED = 0.25  # m or a share: the right end where a character has 0
+
+
+def body_panel(desk: Desk) -> None:
+    """A slider for every number of the character's recipe."""
+    ui.label("proportions").classes("about")
+    box = ui.column().classes("panel")
+    built: list[str] = []
+    rows: dict[str, Callable[[float], Any]] = {}
+
+    async def reshape(name: str, value: float) -> None:
+        if await desk.do(lambda: desk.stage.reshape({name: value})):
+            desk.hub.refresh(but=desk.client.id)
+
+    def show() -> None:
+        name = desk.stage.choice.character
+        if built != [name]:
+            built[:] = [name]
+            box.clear()
+            rows.clear()
+            with box:
+                for part, value in numbers(character(name).recipe).items():
+                    low, high = (NARROWEST * value, WIDEST * value) if value > 0 else (0.0, RAISED)
+                    knob = Knob(f"body-{part}", "", float, value, low, high)
+                    rows[part] = slider_row(part.replace("_", " "), knob, partial(reshape, part))
+        for part, value in numbers(desk.stage.take.scene.character.recipe).items():
+            if part in rows:
+                rows[part](value)
+
+    desk.shows(show)
+    ui.button("as it was", on_click=desk.doing(desk.stage.unshape)).props("flat dense no-caps data-testid=body-reset")
+
+
+def numbers(recipe: Any) -> dict[str, float]:
+    """The proportions in a recipe."""
+    return {name: float(value) for name, value in recipe.items() if isinstance(value, float | int)}
