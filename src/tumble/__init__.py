@@ -14,8 +14,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tumble.characters import CHARACTERS, Character, character, humanoid
-    from tumble.commands import Drag, Explode, Push, Release, SetGoal, SetParameter, Throw
+    from tumble.characters import CHARACTERS, Character, biped, character, humanoid
+    from tumble.commands import Drag, Explode, Push, Release, SetGoal, SetParameter, Throw, Walk
     from tumble.controller import Controller
     from tumble.errors import UserError
     from tumble.goals import Goal, Term, balance, juggle, on_ball, reach, reaching, steer, turbo
@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from tumble.scene import Physics, Scene
     from tumble.session import Frame, Session
     from tumble.sims import Sims
+    from tumble.walking import Walker, WalkSettings
 
 _HOMES = {
-    "characters": ("CHARACTERS", "Character", "character", "humanoid"),
-    "commands": ("Drag", "Explode", "Push", "Release", "SetGoal", "SetParameter", "Throw"),
+    "characters": ("CHARACTERS", "Character", "biped", "character", "humanoid"),
+    "commands": ("Drag", "Explode", "Push", "Release", "SetGoal", "SetParameter", "Throw", "Walk"),
     "controller": ("Controller",),
     "errors": ("UserError",),
     "goals": ("Goal", "Term", "balance", "juggle", "on_ball", "reach", "reaching", "steer", "turbo"),
@@ -40,14 +41,15 @@ _HOMES = {
     "scene": ("Physics", "Scene"),
     "session": ("Frame", "Session"),
     "sims": ("Sims",),
+    "walking": ("WalkSettings", "Walker"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "CHARACTERS", "CPBP", "PLANNERS", "SCENARIOS", "Ball", "Box", "CPBPSettings", "Character", "Controller", "Drag",
     "Explode", "Frame", "Goal", "Physics", "Plan", "Planned", "Planner", "Push", "Recorder", "Recording", "Release",
-    "Scenario", "Scene", "Session", "SetGoal", "SetParameter", "Sims", "Term", "Throw", "UserError", "balance",
-    "character", "humanoid", "juggle", "on_ball", "reach", "reaching", "run_trial", "steer", "turbo",
+    "Scenario", "Scene", "Session", "SetGoal", "SetParameter", "Sims", "Term", "Throw", "UserError", "Walk", "WalkSettings",
+    "Walker", "balance", "biped", "character", "humanoid", "juggle", "on_ball", "reach", "reaching", "run_trial", "steer", "turbo",
 ]  # fmt: skip
 
 
