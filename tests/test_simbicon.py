@@ -2,8 +2,10 @@
 
 import math
 import re
+import time
 
 import msgspec
+import mujoco
 import numpy as np
 import pytest
 
@@ -16,7 +18,17 @@ from tumble.walking import simbicon_kernel as kernel
 from tumble.walking.simbicon import Simbicon, simbicon_scene
 from tumble.walking.simbicon_body import GAIT, HEADING, OTHER, PHASE, SIDE, STATE, STRIKES, USED, WEIGHT, live_of
 from tumble.walking.simbicon_gait import (
-    GAITS, Gait, builtin_gaits, check_gait, joint_of, load_gait, plain, read_gait, roles_of, side_of, table_of,
+    GAITS,
+    Gait,
+    builtin_gaits,
+    check_gait,
+    joint_of,
+    load_gait,
+    plain,
+    read_gait,
+    roles_of,
+    side_of,
+    table_of,
 )  # fmt: skip
 from tumble.walking.vectors import about, multiply, spline
 
@@ -142,7 +154,7 @@ def test_late_in_a_step_all_is_the_stance_hips(walkers):
     walker = walkers["biped34"]
     sims = started(walker)
     run(walker, sims, 0.3)
-    torque, root, spin = torques(walker, sims)
+    torque, _, spin = torques(walker, sims)
     memory, bones = sims.view("userdata")[0], walker._bones
     swing = bones.hips[1 - int(memory[SIDE])]
     role = roles_of(walker.scene.character).index("swing_hip")
@@ -158,8 +170,6 @@ def test_late_in_a_step_all_is_the_stance_hips(walkers):
 @each_body
 def test_spins_are_those_of_the_engine(walkers, body):
     """Angular velocities from the hinges' axes equal MuJoCo's own."""
-    import mujoco
-
     walker = walkers[body]
     sims = started(walker, push=1.0)
     _, _, spin = torques(walker, sims)
@@ -173,8 +183,6 @@ def test_spins_are_those_of_the_engine(walkers, body):
 @each_body
 def test_forces_are_the_torques_projected(walkers, body):
     """Generalized forces of motors and damping equal those of the torques put on the bones themselves."""
-    import mujoco
-
     walker = walkers[body]
     sims = started(walker, push=0.5)
     control = walker.control(sims)[0].copy()
@@ -253,9 +261,9 @@ def test_a_mirrored_start_walks_in_the_mirror(walkers, body):
     sign = np.array([1.0 if name.endswith("_bend") else -1.0 for name in names])
     control = walker.control(sims)
     np.testing.assert_allclose((sign * control[1])[swapped], control[0], atol=1e-9)
-    run(walker, sims, 0.2)
+    run(walker, sims, 0.5)
     back, size = mirrored(walker.scene, sims.state[1]), 1 + sims.view("qpos").shape[1]
-    np.testing.assert_allclose(back[:size], sims.state[0, :size], atol=5e-3)  # contacts are solved to a tolerance
+    np.testing.assert_allclose(back[:size], sims.state[0, :size], atol=1e-9)
 
 
 def test_mixes_at_both_ends_are_the_gaits_themselves(walkers):
@@ -396,34 +404,39 @@ def test_builtin_gaits_are_sound(body, name):
 
 
 GOOD = (GAITS / "planar" / "walk.toml").read_text()
-BAD = [
-    (GOOD.replace("swing_knee", "swing_nee"), "no joint 'swing_nee' in state 0 of gait 'walk'; there are: root, stance"),
-    (GOOD.replace("knee = {", "kne = {"), "no joint 'kne' for gains of gait 'walk'; there are: ankle, hip, knee, root"),
-    (re.sub(r"^knee = .*$", "", GOOD, flags=re.M), "gait 'walk' has no gains for knee: add [gains.knee]"),
-    (GOOD.replace("bend = [[0, 1.1]]", "bend = [[0.5, 1.1], [0.2, 1]]"), "must have knots in rising order, got 0.5 before"),
-    (GOOD.replace("bend = [[0, 1.1]]", "bend = [[0, nan]]"), "bend of 'swing_knee' in state 0 of gait 'walk' must have fini"),
-    (GOOD.replace("bend = [[0, 1.1]]", "bend = [[1.5, 1]]"), "must have phases from 0 to 1, got 1.5"),
-    (GOOD.replace("bend = [[0, 1.1]]", "bend = [[0.5, 99]]"), "must stay within 12, got 99 at 0.5"),
-    (GOOD.replace("bend = [[0, 1.1]]", f"bend = {[[i / 20, 0] for i in range(20)]}"), "at most 16 knots, got 20"),
-    (GOOD.replace("bend = [[0, 1.1]]", "bnd = [[0, 1.1]]"), "not a gait (text): Object contains unknown field `bnd`"),
-    (GOOD.replace("duration = 0.3", "duration = 0"), "duration of state 0 of gait 'walk' must be a number 0.02 or more"),
-    (GOOD.replace("duration = 0.3", "duration = inf"), "duration of state 0 of gait 'walk' must be a number 0.02 or more"),
-    (GOOD.replace('until = "time"', 'until = "dawn"'), "not a gait (text): Invalid enum value 'dawn'"),
-    (GOOD.replace('"planar"', '"biped34"'), "gait 'walk' is for the character 'biped34', got 'planar'"),
-    (GOOD.replace("stiffness = 300", "stiffness = -3"), "stiffness of 'root' of gait 'walk' must be a number 0 or more"),
-    (GOOD.replace("left_hip_bend", "left_hip_bent"), "no hinge 'left_hip_bent' in the start of gait 'walk'"),
-    (GOOD.replace("left_hip_bend = ", "left_hip_bend = nan # "), "angle of 'left_hip_bend' in the start of gait 'walk'"),
-    (GOOD.replace("[-2.2, 0]", "[-22, 0]"), "bend_feedback of 'swing_hip' in state 1 of gait 'walk' must be a number -10"),
-    ('about = "x"', "not a gait (text): Object missing required field `name`"),
-    ("name = ", "not a gait (text): "),
-]  # fmt: skip
+KNEE = "bend = [[0, 1.1]]"
+BAD = [  # what to replace, by what, what is said
+    ("swing_knee", "swing_nee", "no joint 'swing_nee' in state 0 of gait 'walk'; there are: root, stance_ankle, "),
+    ("knee = {", "kne = {", "no joint 'kne' for gains of gait 'walk'; there are: ankle, hip, knee, root"),
+    ("knee = { stiffness = 300, damping = 30 }", "", "gait 'walk' has no gains for knee: add [gains.knee]"),
+    (KNEE, "bend = [[0.5, 1.1], [0.2, 1]]", "must have knots in rising order, got 0.5 before 0.2"),
+    (
+        KNEE,
+        "bend = [[0, nan]]",
+        "bend of 'swing_knee' in state 0 of gait 'walk' must have finite knots, got",
+    ),
+    (KNEE, "bend = [[1.5, 1]]", "must have phases from 0 to 1, got 1.5"),
+    (KNEE, "bend = [[0.5, 99]]", "must stay within 12, got 99 at 0.5"),
+    (KNEE, f"bend = {[[i / 20, 0] for i in range(20)]}", "at most 16 knots, got 20"),
+    (KNEE, "bnd = [[0, 1.1]]", "not a gait (text): Object contains unknown field `bnd`"),
+    ("duration = 0.3", "duration = 0", "duration of state 0 of gait 'walk' must be a number 0.02 or more"),
+    ("duration = 0.3", "duration = inf", "duration of state 0 of gait 'walk' must be a number 0.02 or more"),
+    ('until = "time"', 'until = "dawn"', "not a gait (text): Invalid enum value 'dawn'"),
+    ('"planar"', '"biped34"', "gait 'walk' is for the character 'biped34', got 'planar'"),
+    ("stiffness = 300", "stiffness = -3", "stiffness of 'root' of gait 'walk' must be a number 0 or more"),
+    ("left_hip_bend", "left_hip_bent", "no hinge 'left_hip_bent' in the start of gait 'walk'"),
+    ("left_hip_bend = ", "left_hip_bend = nan # ", "angle of 'left_hip_bend' in the start of gait 'walk'"),
+    ("[-2.2, 0]", "[-22, 0]", "bend_feedback of 'swing_hip' in state 1 of gait 'walk' must be a number -10 or more"),
+    ('name = "walk"', "", "not a gait (text): Object missing required field `name`"),
+    ('name = "walk"', "name = ", "not a gait (text): "),
+]
 
 
-@pytest.mark.parametrize(("text", "message"), BAD, ids=[message[:40] for _, message in BAD])
-def test_bad_gaits_are_refused(text, message):
-    assert text != GOOD
+@pytest.mark.parametrize(("old", "new", "message"), BAD, ids=[f"{old[:12]}-{new[:16]}" for old, new, _ in BAD])
+def test_bad_gaits_are_refused(old, new, message):
+    assert old in GOOD
     with pytest.raises(UserError, match=re.escape(message)):
-        read_gait(text, character("planar"))
+        read_gait(GOOD.replace(old, new), character("planar"))
 
 
 def test_gaits_need_states_that_swap():
@@ -440,15 +453,15 @@ def test_missing_files_are_told(tmp_path):
         load_gait(tmp_path / "none.toml", character("planar"))
 
 
-def slow_motors():
-    return Scene(character("planar"), physics=Physics(timestep=1 / 500))
+def scene_of(body, **physics):
+    return Scene(body, (), Physics(**physics), ForceMotors)
 
 
 CALLS = [
-    (lambda: Simbicon(slow_motors()), "Simbicon needs torques: build the scene with motors=ForceMotors"),
-    (lambda: Simbicon(Scene(character("planar"), (), Physics(substeps=2), ForceMotors)), "Simbicon controls every physics"),
-    (lambda: Simbicon(Scene(humanoid(), (), Physics(), ForceMotors)), "Simbicon needs"),
-    (lambda: Simbicon(Scene(character("biped"), (), Physics(), ForceMotors)), "no gaits for the character 'biped': give some"),
+    (lambda: Simbicon(Scene(character("planar"))), "Simbicon needs torques: build the scene with motors=ForceMotors"),
+    (lambda: Simbicon(scene_of(character("planar"), substeps=2)), "Simbicon controls every physics step: give Phys"),
+    (lambda: Simbicon(scene_of(humanoid())), "Simbicon needs 8 numbers of userdata, 'humanoid' has"),
+    (lambda: Simbicon(scene_of(character("biped"))), "no gaits for the character 'biped': give some, or take planar"),
 ]  # fmt: skip
 
 
@@ -489,8 +502,10 @@ def test_turns_to_a_heading(walkers):
     sims = started(walker)
     walker.turn_to(sims, 0.6)
     assert not run(walker, sims, 4.0).any()
-    quat = sims.view("xquat")[0, walker._bones.ids[0]]
-    assert 2 * math.atan2(quat[3], quat[0]) == pytest.approx(0.6, abs=0.25)
+    start = sims.view("com")[0].copy()
+    run(walker, sims, 2.4)
+    course = sims.view("com")[0] - start
+    assert math.atan2(course[1], course[0]) == pytest.approx(0.6, abs=0.2)
 
 
 def hundred_steps(walker, gait, starts=10):
@@ -522,8 +537,6 @@ def test_a_mix_walks_too(walkers):
 @pytest.mark.slow
 def test_fast_enough(walkers):
     """Eight times real time for one character on one core, control and all."""
-    import time
-
     walker = walkers["biped34"]
     sims = started(walker)
     run(walker, sims, 0.2)

@@ -214,8 +214,6 @@ class _Maker:
 
     def __init__(self, shape: Proportions, spec: mujoco.MjSpec):
         self.shape, self.spec = shape, spec
-        self.strong = 1.0  # dampings and armatures go with size^5, as inertia does, and girth
-        self.strong = shape.size**5 * shape.girth**2
 
     def bone(
         self, parent: Any, name: str, pos: Sequence[float], joints: Mapping[str, Any], centre: Sequence[float],
@@ -239,8 +237,8 @@ class _Maker:
                 type=mujoco.mjtJoint.mjJNT_HINGE,
                 axis=np.asarray(axis, float) * mirror,
                 range=[low, high],
-                damping=damping * self.strong,
-                armature=0.01 * self.strong * (strength / 100) ** 0.5,
+                damping=damping * size**3 * girth**2,  # with mass, as a walker's gains
+                armature=0.01 * size**5 * girth**2 * (strength / 100) ** 0.5,
             )
         return body
 
@@ -296,30 +294,17 @@ def _trunk(make: _Maker, pelvis: Any, belly: float) -> None:
         pelvis, "lower_back", (-0.015, 0, 0.07), BACK, (0.015, 0, 0.09 * long), 7.0, (0.15, 0.1, 0.08), long
     )
     for y in (-0.035, 0.035):
-        make.capsule(back, (0.012, y * wide, 0.05 * long), (0.015, y * wide, 0.12 * long), 0.103 * girth, SHIRT, y > 0)
-    make.capsule(back, (0.012, 0, -0.03), (0.012, 0, 0.08 * long), min(belly, 0.106 * girth), SHIRT, False)
+        make.capsule(back, (0.012, y * wide, 0.05 * long), (0.015, y * wide, 0.12 * long), 0.103 * girth, SHIRT, False)
+    make.capsule(back, (0.012, 0, -0.03), (0.012, 0, 0.08 * long), min(belly, 0.106 * girth), SHIRT)
     torso = make.bone(
         back, "torso", (0, 0, 0.14 * long), CHEST, (0.012, 0, 0.138 * long), 15.5, (0.31, 0.21, 0.14), long
     )
     make.capsule(torso, (0.012, 0, 0.08 * long), (0.012, 0, 0.20 * long), 0.122 * girth, SHIRT)
     shoulder = 0.175 * wide
     for y in (-1, 1):
-        make.capsule(
-            torso,
-            (0.01, 0.02 * y, 0.03 * long),
-            (0.012, (shoulder - 0.11) * y, 0.17 * long),
-            0.118 * girth,
-            SHIRT,
-            False,
-        )
-        make.capsule(
-            torso,
-            (0.0, 0.03 * y, 0.285 * long),
-            (0.008, (shoulder - 0.01) * y, 0.243 * long),
-            0.05 * girth,
-            SHIRT,
-            False,
-        )
+        rib, top = (0.012, (shoulder - 0.11) * y, 0.17 * long), (0.008, (shoulder - 0.01) * y, 0.243 * long)
+        make.capsule(torso, (0.01, 0.02 * y, 0.03 * long), rib, 0.118 * girth, SHIRT, False)
+        make.capsule(torso, (0.0, 0.03 * y, 0.285 * long), top, 0.05 * girth, SHIRT, False)
     _head(make, torso)
     for side, sign in (("left", 1), ("right", -1)):
         _arm(make, torso, side, sign, shoulder)

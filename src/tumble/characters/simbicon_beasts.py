@@ -120,7 +120,7 @@ def _bird_leg(make: Maker, body: Any, side: str, sign: int) -> None:
     foot = make.bone(
         shin, f"{side}_foot", (-0.01, 0.04 * sign, -0.32), f"{side}_ankle", (0.03, 0, -0.06), 5.8, (0.046, 0.046, 0.086)
     )
-    for y in (-0.055, 0.055):
+    for y in (-0.055 * sign, 0.055 * sign):
         make.capsule(foot, (-0.025, y, -0.07), (0.135, y, -0.07), 0.02, shade(ORANGE, 0.9))
     make.capsule(foot, (0, 0, -0.01), (0.01, 0, -0.055), 0.036, ORANGE, False)
     for y in (-0.075, 0.0, 0.075):
@@ -178,9 +178,7 @@ def _raptor_tail(make: Maker, body: Any) -> None:
     parent = body
     for i, (at, behind, mass, across, along, (start, end, radius)) in enumerate(TAIL, start=1):
         z = 0.03 if i == 1 else 0.0
-        bone = make.bone(
-            parent, f"tail_{i}", (at, 0, z), f"tail_{i}", (-behind, 0, 0), mass, (along, across, across)
-        )
+        bone = make.bone(parent, f"tail_{i}", (at, 0, z), f"tail_{i}", (-behind, 0, 0), mass, (along, across, across))
         make.capsule(bone, (-start, 0, 0), (-end - 0.02, 0, 0), radius, GREEN)
         thinner = TAIL[i][5][2] if i < len(TAIL) else 0.4 * radius
         make.capsule(bone, (0, 0, 0), (-end, 0, 0), 0.5 * (radius + thinner), GREEN, False)
@@ -222,7 +220,7 @@ def _raptor_leg(make: Maker, body: Any, side: str, sign: int) -> None:
     foot = make.bone(
         metatarsus, f"{side}_foot", (0.02, 0, -0.19), f"{side}_toe", (0.07, 0, -0.03), 1.6, (0.003, 0.007, 0.007)
     )
-    for y in (-0.052, 0.052):
+    for y in (-0.052 * sign, 0.052 * sign):
         make.capsule(foot, (-0.012, y, -0.052), (0.132, y, -0.052), 0.018, STRIPE)
     for y in (-0.055, 0.0, 0.055):
         make.capsule(foot, (0.0, 0.4 * y, -0.025), (0.125, y, -0.048), 0.022, STRIPE, False)

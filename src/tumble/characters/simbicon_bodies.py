@@ -97,15 +97,11 @@ def _planar_leg(make: Maker, torso: Any, side: str, sign: int) -> None:
     )
     make.capsule(thigh, (0, 0, -0.02), (0, 0, -0.45), 0.058, cloth)
     make.ellipsoid(thigh, (0.004, 0, -0.15), (0.075, 0.068, 0.24), cloth)
-    shin = make.bone(
-        thigh, f"{side}_shin", (0, 0, -0.45), f"{side}_knee", (0, 0, -0.225), 4, (0.0696, 0.0696, 0.01)
-    )
+    shin = make.bone(thigh, f"{side}_shin", (0, 0, -0.45), f"{side}_knee", (0, 0, -0.225), 4, (0.0696, 0.0696, 0.01))
     make.capsule(shin, (0, 0, 0), (0, 0, -0.33), 0.045, cloth)  # the foot is what stands
     make.capsule(shin, (0, 0, -0.30), (0, 0, -0.44), 0.043, cloth, False)
     make.ellipsoid(shin, (-0.012, 0, -0.15), (0.056, 0.052, 0.19), cloth)
-    foot = make.bone(
-        shin, f"{side}_foot", (0, 0, -0.45), f"{side}_ankle", (0.04, 0, -0.02), 1, (0.005, 0.01, 0.01)
-    )
+    foot = make.bone(shin, f"{side}_foot", (0, 0, -0.45), f"{side}_ankle", (0.04, 0, -0.02), 1, (0.005, 0.01, 0.01))
     for y in (-0.025, 0.025):
         make.capsule(foot, (-0.04, y, -0.02), (0.12, y, -0.02), 0.02, shoe)
     make.ellipsoid(foot, (0.0, 0, -0.005), (0.065, 0.043, 0.045), shoe)
@@ -190,22 +186,18 @@ def _leg(make: Maker, pelvis: Any, side: str, sign: int) -> None:
     )
     make.capsule(thigh, (0, 0, -0.02), (0, 0, -0.47), 0.062, TROUSERS)
     make.ellipsoid(thigh, (0.003, 0, -0.165), (0.082, 0.080, 0.26), TROUSERS)
-    shin = make.bone(
-        thigh, f"{side}_shin", (0, 0, -0.47), f"{side}_knee", (0, 0, -0.21), 3.2, (0.055, 0.055, 0.007)
-    )
+    shin = make.bone(thigh, f"{side}_shin", (0, 0, -0.47), f"{side}_knee", (0, 0, -0.21), 3.2, (0.055, 0.055, 0.007))
     make.capsule(shin, (0, 0, 0), (0.005, 0, -0.33), 0.048, TROUSERS)  # the foot is what stands
     make.capsule(shin, (0.005, 0, -0.30), (0.01, 0, -0.44), 0.046, TROUSERS, False)
     make.ellipsoid(shin, (-0.010, 0, -0.155), (0.059, 0.056, 0.195), TROUSERS)
     foot = make.bone(
         shin, f"{side}_foot", (0.01, 0, -0.46), f"{side}_ankle", (0.04, 0, -0.02), 1.0, (0.002, 0.007, 0.008)
     )
-    for y in (-0.026, 0.026):  # they stand where the edges of the authors' box do
+    for y in (-0.026 * sign, 0.026 * sign):  # where the edges of the authors' box stand; see `simbicon_parts`
         make.capsule(foot, (-0.04, y, -0.035), (0.09, y, -0.035), 0.018, SHOES)
         make.capsule(foot, (-0.03, 0.6 * y, -0.022), (0.085, 0.6 * y, -0.025), 0.028, SHOES, False)
     make.ellipsoid(foot, (0.0, 0, -0.005), (0.064, 0.046, 0.042), SHOES)
-    toe = make.bone(
-        foot, f"{side}_toe", (0.09, 0, -0.037), f"{side}_toe", (0.025, 0, 0), 0.2, (0.0005, 0.002, 0.002)
-    )
-    make.capsule(toe, (0.045, -0.018, 0), (0.045, 0.018, 0), 0.016, SHOES)
+    toe = make.bone(foot, f"{side}_toe", (0.09, 0, -0.037), f"{side}_toe", (0.025, 0, 0), 0.2, (0.0005, 0.002, 0.002))
+    make.capsule(toe, (0.045, -0.018 * sign, 0), (0.045, 0.018 * sign, 0), 0.016, SHOES)
     for y in (-0.03, -0.012, 0.012, 0.03):
         make.capsule(toe, (0, y, 0.002), (0.045, 0.9 * y, 0), 0.017, SHOES, False)

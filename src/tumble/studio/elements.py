@@ -1,10 +1,14 @@
-"""The studio's own page elements: the 3D view, the timeline, the chart of a term. Their code is in `web`."""
+"""The studio's own page elements: the 3D view, the timeline, the chart of a term, a curve. Their code is in `web`."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import nicegui
 from nicegui import ui
+
+from tumble.walking.style import Knots
 
 _WEB = Path(__file__).parent / "web"
 _NICEGUI = Path(nicegui.__file__).parent / "elements"
@@ -47,3 +51,29 @@ class Chart(ui.element, component=_WEB / "chart.js"):
     def __init__(self, term: str) -> None:
         super().__init__()
         self._props["term"] = term
+
+
+class Curve(ui.element, component=_WEB / "curve.js"):
+    """Knots and the spline through them, to drag.
+
+    Args:
+      moved: called with the knots that people have made.
+    """
+
+    def __init__(self, moved: Callable[[Knots], Any]) -> None:
+        super().__init__()
+        self._moved = moved
+        self.on("change", lambda event: self._changed(msgspec.convert(event.args["knots"], Knots)))
+
+    def _changed(self, knots: Knots) -> Any:
+        with self._props.suspend_updates():  # the page shows these already, and maybe newer ones
+            self._props["knots"] = [list(knot) for knot in knots]
+        return self._moved(knots)
+
+    def show(self, knots: Knots, **options: Any) -> None:
+        """Show other knots; options are label, start and end of x, low and high that y shows at least."""
+        wanted = {"knots": [list(knot) for knot in knots], **options}
+        if any(self._props.get(name) != value for name, value in wanted.items()):
+            with self._props.suspend_updates():
+                self._props.update(wanted)
+            self.update()

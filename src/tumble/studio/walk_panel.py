@@ -10,6 +10,7 @@ from tumble.commands import Walk
 from tumble.studio.desk import Desk
 from tumble.studio.knobs import Knob
 from tumble.studio.panels import BLUR, slider_row
+from tumble.studio.style_panel import style_panel
 
 # wish: unit, low, high, shown at first
 WISHES = {
@@ -28,16 +29,18 @@ def walk_panel(desk: Desk) -> None:
     box = ui.column().classes("panel")
     built: list[tuple[str, ...]] = []
     rows: dict[str, Callable[[float], Any]] = {}
+    selects: list[ui.select] = []
 
     async def wish(name: str, value: Any) -> None:
         if await desk.do(lambda: desk.stage.take.send(Walk(**{name: value}))):
-            desk.hub.refresh(but=desk.client.id)
+            desk.hub.refresh(but="" if name == "style" else desk.client.id)  # the editor below shows another style
 
     def build(styles: tuple[str, ...]) -> None:
         style = ui.select(list(styles), label="style", value=styles[0]).classes("wide")
         style.props("dense options-dense data-testid=style")
         style.on("update:model-value", lambda: wish("style", str(style.value)))
         style.on("popup-hide", js_handler=BLUR)
+        selects[:] = [style]
         for name, (unit, low, high, start) in WISHES.items():
             knob = Knob(name, unit, float, start, low, high)
             rows[name] = slider_row(f"{name}, {unit}", knob, partial(wish, name))
@@ -52,9 +55,11 @@ def walk_panel(desk: Desk) -> None:
             with box:
                 if styles:
                     build(styles)
-        if isinstance(wanted, Walk):
+        if isinstance(wanted, Walk) and styles:
+            selects[0].set_value(wanted.style or styles[0])
             for name, row in rows.items():
                 value = getattr(wanted, name)
                 row(WISHES[name][3] if value is None else value)
 
     desk.shows(show)
+    style_panel(desk)

@@ -5,6 +5,7 @@ from numba import njit
 from tumble.walking.balance import (
     add_gravity,
     bubble_up,
+    carry_weight,
     firm_force,
     hip_damping,
     put,
@@ -13,7 +14,7 @@ from tumble.walking.balance import (
     tune_velocity,
 )  # fmt: skip
 from tumble.walking.body import BACK, FOOT, LEGS, PELVIS, THIGH
-from tumble.walking.memory import HEADING, MODE, PERIOD, PHASE, SHIFT, SIDE, SPEED, WALK
+from tumble.walking.memory import HEADING, MODE, PERIOD, PHASE, SHIFT, SIDE, SPEED, STAND, WALK
 from tumble.walking.pose import generate, hold, rotation_of, trunk_pose
 from tumble.walking.steps import decide, foot_place, gait, pendulum_rate
 from tumble.walking.swing import swing
@@ -39,7 +40,7 @@ def _virtual_force(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
         ahead = -k.stand_stiffness * dot(off, look.ahead) - k.stand_damping * look.speed
         side = -k.stand_side_stiffness * dot(off, look.left) - k.stand_side_damping * look.drift
     most_ahead = k.ahead_force * body.scale
-    most_side = (k.side_force if m[MODE] == WALK else k.stand_force) * body.scale
+    most_side = (k.stand_force if m[MODE] == STAND else k.side_force) * body.scale
     ahead = clamp(body.total * ahead, -most_ahead, most_ahead)
     side = clamp(body.total * side, -most_side, most_side)
     return ahead, side
@@ -127,6 +128,8 @@ def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped
             continue
         leg = LEGS + 4 * side
         put(torque, leg + THIGH, scale(part, makeup))
+        if body.extra_knee[side] > 1e-3 and (not walking or side == stance):
+            carry_weight(body, torque, f.xanchor[i], leg, part)
         if walking and side != stance:
             continue
         if look.touching[side]:

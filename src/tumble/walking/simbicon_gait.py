@@ -23,6 +23,7 @@ the LEFT foot; on the right one, side and twist change their sign. What a file d
 
 import math
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -184,7 +185,7 @@ def _check_knots(label: str, knots: Knots) -> None:
             raise UserError(f"{label} must have phases from 0 to 1, got {x:g}")
         if abs(y) > 12:
             raise UserError(f"{label} must stay within 12, got {y:g} at {x:g}")
-    for (a, _), (b, _) in zip(knots, knots[1:], strict=False):
+    for (a, _), (b, _) in pairwise(knots):
         if b - a < 1e-4:
             raise UserError(f"{label} must have knots in rising order, got {a:g} before {b:g}")
 

@@ -62,10 +62,11 @@ def control_rows(bones, gaits, live, spin, torque, other, out):  # type: ignore[
 @njit(cache=True)
 def touches(bones, live, i, side):  # type: ignore[no-untyped-def]
     """Whether a foot, left 0 or right 1, touches the ground."""
+    down = 0.0
     for b in range(bones.ids.size):
-        if bones.sole[side, b] and live.grounded[i, bones.ground[b]] > 0.0:
-            return True
-    return False
+        if bones.sole[side, b]:
+            down += live.grounded[i, bones.ground[b]]
+    return down > 0.0
 
 
 @njit(cache=True)
@@ -198,7 +199,7 @@ def _torques(bones, gaits, g, m, look, live, i, spin, torque):  # type: ignore[n
 
 @njit(cache=True)
 def _hold_root(bones, gaits, g, m, look, live, i, spin, torque):  # type: ignore[no-untyped-def]
-    """Let the hips give the root the torque it wants: tau_A = -tau_root - tau_B (eq. 2.3), once the stance leg bears."""
+    """Let the hips give the root its torque: tau_A = -tau_root - tau_B (eq. 2.3) once the stance leg bears all."""
     stance, swing = bones.hips[int(m[SIDE])], bones.hips[1 - int(m[SIDE])]
     root = root_torque(bones, gaits, g, m, look, live, i, spin)
     share = clamp(_angle(gaits, g, int(m[STATE]), 0, 3, m[PHASE]), 0.0, 1.0)

@@ -87,7 +87,10 @@ def _far_enough(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     if size < k.hurry_from * body.size:
         return False
     out = sub(foot_place(body, f, i, 1 - int(m[SIDE])), look.com)
-    return (dot(out, look.ahead) * ahead + dot(out, look.left) * side) / size > k.land_at * body.leg
+    if look.speed * ahead + look.drift * side <= 0.0:  # slower than its walk, but not falling that way
+        return False
+    usual = max(0.5 * m[PACE] * m[PERIOD] * ahead, 0.0)
+    return (dot(out, look.ahead) * ahead + dot(out, look.left) * side - usual) / size > k.land_at * body.leg
 
 
 @njit(cache=True)

@@ -1,4 +1,19 @@
-"""Walker: generalized biped walking control (coros2010 chapter 5)."""
+"""Walker: generalized biped walking control (coros2010 chapter 5).
+
+    scene = Scene(biped(), physics=Physics(timestep=1 / 500, speculative=False, friction=0.8), motors=ForceMotors)
+    walker = Walker(scene)
+    sims = Sims(scene, nsim=2)
+    sims.load(scene.state())
+    walker.start(sims)
+    walker.wish(sims, speed=0.8, heading=1.57)
+    walker.wish(sims, rows=[1], style="sneak")
+    while True:
+        sims.act(walker.control(sims))
+
+Traps: the control moves on a memory in the state, so it is called once for each step; the array it returns is
+used again. Code that is compiled on first use is kept on disk, and numba does not see changes in the files that
+it imports: after an edit of such a file delete `__pycache__/*.nb*`.
+"""
 
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
@@ -39,6 +54,19 @@ class Walker(Controller):
 
     Attributes:
       styles: by index.
+
+    Departures:
+      Step length: thesis, the pendulum's step less 0.05 s times the speed wanted; here half a step's length at the
+        pace wanted, plus the pendulum's answer to what is off a linear pendulum's walk at that pace, and an integral of
+        the speed's error. With the thesis's a wish of 0.6 m/s gave 0.06 m/s at a period of 0.2 s, 1.7 gave 0.9.
+      Velocity tuning follows that pendulum's speed and sway within a step, not a constant speed: steps of 1 s hold.
+      Ankle: thesis, its torque is cut where the foot tips; here the whole virtual force is cut to what the foot can
+        give and stay flat. Without the ankle's torque, those of hip and knee drive the body the other way.
+      Standing: the hips shift the weight sideways, the pelvis is left level between two legs, feet are kept apart.
+      After a push steps are quicker, and a foot that is far out lands at once: a longer step is a split.
+      Phase 1: thesis, the step ends; here a foot in the air feels for the ground until phase 1.3.
+      A longer leg bends its knee until it is as long as the other. Damping goes with mass as stiffness does.
+      Not built: idling, and the waypoint that keeps a swing leg out of the stance leg in sharp turns.
     """
 
     def __init__(
