@@ -197,7 +197,7 @@ def _slider(knob: Knob, send: Callable[[float], Any]) -> Callable[[float], Any]:
         return send(value)
 
     def show(value: float) -> None:
-        number.set_text(f"{value:g}")
+        number.set_text(f"{value:.3g}")
         if knob.at(float(slider.value or 0)) != float(f"{value:.3g}"):
             slider.set_value(knob.share(value))
 

@@ -21,7 +21,7 @@ from tumble.recording import Recorder, Recording
 from tumble.session import Frame
 from tumble.studio.pace import Pace
 from tumble.studio.packet import BROKEN, PAST, PAUSED, RECORDING, Packer, Status, with_flags
-from tumble.studio.take import Choice, Take
+from tumble.studio.take import Choice, Take, inherit
 from tumble.studio.timeline import Moment, Timeline
 
 LONGEST = 1800.0  # s of a recording
@@ -242,7 +242,7 @@ class Stage:
         old = self.take.controller
         take = Take(choice, self._threads, old.settings if same else None)
         if same:
-            take.controller.weights = dict(old.weights)
+            inherit(take.controller, old)
         self.cut()
         self.take, self.choice = take, choice
         self._entered()

@@ -28,6 +28,7 @@ from tumble.scenarios.going import PACE
 from tumble.scene import Scene
 from tumble.session import Frame, Session
 from tumble.settings import replaced
+from tumble.walking import Walker
 
 THROWN = "thrown"  # name of the ball that people throw
 DENSITY = 500.0  # kg/m^3 of it: 5 kg have a radius of 13 cm
@@ -105,7 +106,7 @@ class Take:
         self.settle()
         if scene is not self.scene:
             controller = self._make(scene, self.controller.settings)
-            controller.weights = self.controller.weights
+            inherit(controller, self.controller)
             self.scene, self.controller = scene, controller
         if goal is not None:
             self.controller.set_goal(goal)
@@ -282,3 +283,11 @@ class Take:
             return self.session.step()
         finally:
             self._waiting = []  # only now: panels look at the settings from another thread meanwhile
+
+
+def inherit(controller: Controller, old: Controller) -> None:
+    """Give a controller what people changed in one of its kind before it: weights of terms, styles of walking."""
+    controller.weights = dict(old.weights)
+    if isinstance(controller, Walker) and isinstance(old, Walker):
+        for style in old.styles:
+            controller.restyle(style)
