@@ -48,8 +48,9 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "CHARACTERS", "CPBP", "PLANNERS", "SCENARIOS", "Ball", "Box", "CPBPSettings", "Character", "Controller", "Drag",
     "Explode", "Frame", "Goal", "Physics", "Plan", "Planned", "Planner", "Push", "Recorder", "Recording", "Release",
-    "Scenario", "Scene", "Session", "SetGoal", "SetParameter", "Sims", "Term", "Throw", "UserError", "Walk", "WalkSettings",
-    "Walker", "balance", "biped", "character", "humanoid", "juggle", "on_ball", "reach", "reaching", "run_trial", "steer", "turbo",
+    "Scenario", "Scene", "Session", "SetGoal", "SetParameter", "Sims", "Term", "Throw", "UserError", "Walk",
+    "WalkSettings", "Walker", "balance", "biped", "character", "humanoid", "juggle", "on_ball", "reach", "reaching",
+    "run_trial", "steer", "turbo",
 ]  # fmt: skip
 
 
