@@ -14,6 +14,7 @@ from tumble.errors import UserError, choose
 from tumble.planners import PLANNERS, Planned
 from tumble.scene import Scene
 from tumble.walking import Walker, WalkSettings
+from tumble.walking.simbicon import Simbicon
 
 Wants: TypeAlias = SetGoal | Walk
 
@@ -50,9 +51,23 @@ def _walker(scene: Scene, settings: Any, seed: int, threads: int, wants: Wants) 
     return Walker(scene, settings)
 
 
+@dataclass(frozen=True)
+class SimbiconSettings:
+    """Simbicon has none: all is in its gaits."""
+
+
+def _simbicon(scene: Scene, settings: Any, seed: int, threads: int, wants: Wants) -> Controller:
+    if not isinstance(wants, Walk):
+        raise UserError(f"controller 'simbicon' takes wishes, and this wants a goal; choose: {', '.join(PLANNERS)}")
+    return Simbicon(scene)
+
+
 CONTROLLERS: dict[str, Kind] = {
     **{name: _planned(name) for name in PLANNERS},
     "walker": Kind(_walker, WalkSettings, "generalized biped walking (coros2010 chapter 5)"),
+    "simbicon": Kind(
+        _simbicon, SimbiconSettings, "SIMBICON: gaits with feedback on the swing hip (coros2010 section 2.4)"
+    ),
 }
 
 

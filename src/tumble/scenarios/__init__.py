@@ -5,6 +5,7 @@ from tumble.scenarios.ball import Juggle, OnBall, OnBallReach, OnLightBall
 from tumble.scenarios.going import Obstacles, Reach, Steer, Turbo, Wall
 from tumble.scenarios.run import Result, run_trial
 from tumble.scenarios.scenario import Scenario, Trial
+from tumble.scenarios.stepping import SimbiconBird, SimbiconHumanoid, SimbiconPlanar, SimbiconRaptor
 from tumble.scenarios.track import Track
 from tumble.scenarios.walking import StandPush, SteerWalk, WalkBodies, WalkPush
 
@@ -15,5 +16,6 @@ SCENARIOS: dict[str, type[Scenario]] = {
     for kind in (
         Stand, Push, Wall, Explosion, GetUp, GetUpProne, Reach, OnBall, OnLightBall, OnBallReach, Juggle, Steer,
         Obstacles, Turbo, SteerWalk, WalkPush, StandPush, WalkBodies,
+        SimbiconHumanoid, SimbiconPlanar, SimbiconBird, SimbiconRaptor,
     )
 }  # fmt: skip

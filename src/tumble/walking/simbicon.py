@@ -15,7 +15,7 @@ Traps: `control` moves the memory on, so call it once a step; the memory is a pa
 before `start`, and copy a row with its memory to fork the walker.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import mujoco
@@ -142,6 +142,23 @@ class Simbicon(Controller):
         memory, chosen = sims.view("userdata"), slice(None) if rows is None else rows
         memory[chosen, GAIT], memory[chosen, OTHER], memory[chosen, WEIGHT] = first, second, weight
         memory[chosen, STATE] %= counts[0]
+
+    def check_wishes(self, wishes: Mapping[str, Any]) -> None:
+        for name, value in wishes.items():
+            if name == "style":
+                self.index(value)
+            elif name == "heading":
+                check_number("heading", value, -1e6, 1e6)
+            elif name != "speed" or value != 0:
+                raise UserError(f"Simbicon walks as its gaits do and takes no {name}; choose a style or a heading")
+
+    def set_wishes(self, sims: Sims, wishes: Mapping[str, Any]) -> None:
+        """A style is a gait; see `choose` and `turn_to`."""
+        self.check_wishes(wishes)
+        if "style" in wishes:
+            self.choose(sims, wishes["style"])
+        if "heading" in wishes:
+            self.turn_to(sims, wishes["heading"])
 
     def turn_to(self, sims: Sims, heading: float | np.ndarray, *, rows: Any = None) -> None:
         """Want another heading, rad from the x axis, from the next control on."""

@@ -1,0 +1,76 @@
+"""SIMBICON's characters, each in its walk: coros2010 section 2.4."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tumble.characters import Character
+from tumble.commands import Walk
+from tumble.errors import check_number
+from tumble.scenarios.scenario import Scenario, Trial
+from tumble.scenarios.track import Track
+from tumble.scene import Scene
+from tumble.walking.simbicon import Simbicon, simbicon_scene
+
+GAIT = "walk"
+
+
+@dataclass(frozen=True)
+class SimbiconHumanoid(Scenario):
+    """Walk on from a start whose speeds are disturbed at random."""
+
+    until: float = 30.0
+    """How long, s."""
+    disturbed: float = 0.1
+    """Standard deviation of the disturbance of all speeds, m/s and rad/s."""
+
+    name: ClassVar[str] = "simbicon-humanoid"
+    summary: ClassVar[str] = "the humanoid of SIMBICON walks 30 s from a disturbed start, without a fall (--disturbed)"
+    controller: ClassVar[str] = "simbicon"
+    character: ClassVar[str] = "biped34"
+
+    def __post_init__(self) -> None:
+        check_number("until", self.until, 1, 3600)
+        check_number("disturbed", self.disturbed, 0, 5)
+
+    def scene(self, character: Character) -> Scene:
+        return simbicon_scene(character)
+
+    def wants(self) -> Walk:
+        return Walk(style=GAIT)
+
+    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+        data = scene.show(Simbicon(scene).opening(GAIT))
+        data.qvel[:] += rng.normal(0, self.disturbed, scene.model.nv)
+        return Trial(scene.read(data), self.until)
+
+    def success(self, track: Track) -> bool:
+        return track.lasted(1.0) and track.falls() == 0 and bool(track.height[track.last(0.5)].min() > 0.7)
+
+
+@dataclass(frozen=True)
+class SimbiconPlanar(SimbiconHumanoid):
+    """The same for seven links in the plane."""
+
+    name: ClassVar[str] = "simbicon-planar"
+    summary: ClassVar[str] = "seven links in the plane walk 30 s from a disturbed start, without a fall"
+    character: ClassVar[str] = "planar"
+
+
+@dataclass(frozen=True)
+class SimbiconBird(SimbiconHumanoid):
+    """The same for the big bird."""
+
+    name: ClassVar[str] = "simbicon-bird"
+    summary: ClassVar[str] = "the big bird walks 30 s from a disturbed start, without a fall"
+    character: ClassVar[str] = "big-bird"
+
+
+@dataclass(frozen=True)
+class SimbiconRaptor(SimbiconHumanoid):
+    """The same for the raptor."""
+
+    name: ClassVar[str] = "simbicon-raptor"
+    summary: ClassVar[str] = "the raptor walks 30 s from a disturbed start, without a fall"
+    character: ClassVar[str] = "raptor"
