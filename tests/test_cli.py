@@ -9,7 +9,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from tumble.characters import CHARACTERS
+from tumble.characters import CHARACTERS, STEPPERS
 from tumble.cli import COMMANDS, dispatch
 from tumble.controllers import CONTROLLERS
 from tumble.goals import GOALS
@@ -72,7 +72,12 @@ def test_version(capsys):
 def test_list(capsys):
     assert call("list", "--json") == 0
     listed = json.loads(capsys.readouterr().out)
-    there = {"scenarios": SCENARIOS, "characters": CHARACTERS, "controllers": CONTROLLERS, "goals": GOALS}
+    there = {
+        "scenarios": SCENARIOS,
+        "characters": {**CHARACTERS, **STEPPERS},
+        "controllers": CONTROLLERS,
+        "goals": GOALS,
+    }
     assert set(listed) == set(there)
     for kind, known in there.items():
         assert list(listed[kind]) == list(known)
@@ -346,7 +351,8 @@ BAD = [
     (
         ["run", "stnd"],
         "no scenario 'stnd'; there are: ball, ball-light, ball-reach, explosion, getup, getup-prone, juggle,"
-        " obstacles, push, reach, stand, stand-push, steer, steer-walk, turbo, walk-bodies, walk-push, wall"
+        " obstacles, push, reach, simbicon-bird, simbicon-humanoid, simbicon-planar, simbicon-raptor,"
+        " stand, stand-push, steer, steer-walk, turbo, walk-bodies, walk-push, wall"
         " (did you mean 'stand'?)",
     ),
     (["run", "--json", "stand"], "name the scenario first: tumble run SCENARIO ...; there are: stand, push"),

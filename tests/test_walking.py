@@ -1,6 +1,7 @@
 """The walker: its parts against MuJoCo and closed forms, its memory, its styles, and whether it walks."""
 
 import math
+from types import SimpleNamespace
 
 import mujoco
 import numpy as np
@@ -10,6 +11,7 @@ from tumble.characters import humanoid
 from tumble.characters.biped import biped, robot
 from tumble.errors import UserError
 from tumble.motors import ForceMotors
+from tumble.scenarios.walking import walking_scene
 from tumble.scene import Physics, Scene
 from tumble.sims import Sims
 from tumble.walking import Walker, WalkSettings, builtin_styles
@@ -18,6 +20,7 @@ from tumble.walking.balance import add_gravity, tune_velocity
 from tumble.walking.body import BACK, BONES, FOOT, LEGS, PELVIS, SHIN, THIGH, TORSO, body_of
 from tumble.walking.legs import gait_ahead, gait_side, knee_for, leg_pose, leg_reach, pendulum_later, pendulum_step
 from tumble.walking.style import read_style, table_of
+from tumble.walking.swing import _clear_of
 from tumble.walking.vectors import about, from_axes, multiply, spline, turn_between, turned, wrapped
 
 PHYSICS = Physics(timestep=1 / 500, speculative=False, friction=0.8)
@@ -341,3 +344,35 @@ def test_the_robot_walks():
     sims = started(scene, walker, 1, speed=0.6)
     go(sims, walker, 15.0)
     assert upright(sims).all() and sims.view("com")[0, 0] > 6
+
+
+def test_who_stands_idles_from_foot_to_foot():
+    """The weight goes to and fro by some cm, after a while, and both feet stay where they are."""
+    scene = walking_scene(biped())
+    sims, walker = Sims(scene, 1, 1), Walker(scene)
+    sims.load(scene.state())
+    walker.start(sims)
+    feet = sims.view("left_foot.pos")[0, :2].copy(), sims.view("right_foot.pos")[0, :2].copy()
+    sway = []
+    for _ in range(round(9.0 / scene.dt)):
+        sims.act(walker.control(sims))
+        sway.append(float(sims.view("com")[0, 1]))
+    early, late = np.array(sway[: round(1.4 / scene.dt)]), np.array(sway[round(1.5 / scene.dt) :])
+    assert np.ptp(early) < 0.01
+    assert 0.03 < np.ptp(late) < 0.12
+    for foot, before in zip(("left_foot", "right_foot"), feet, strict=True):
+        assert np.abs(sims.view(f"{foot}.pos")[0, :2] - before).max() < 0.02
+
+
+def test_a_swing_foot_keeps_clear_of_the_stance_foot_unless_pushed():
+    """Beside the stance foot it is moved to its own side; far ahead, far to the side, or after a push it is not."""
+    scene = walking_scene(biped())
+    body, constants = Walker(scene)._body, Walker(scene)._constants
+    look = SimpleNamespace(ahead=(1.0, 0.0, 0.0), left=(0.0, 1.0, 0.0))
+    clear = _clear_of.py_func
+    gap = constants.clear_side * body.size
+    assert clear(body, constants, look, (0.0, 0.0, 0.0), 1.0, 1.0, 0.0, 0.02) == pytest.approx((0.0, gap))
+    assert clear(body, constants, look, (0.0, 0.0, 0.0), -1.0, 1.0, 0.0, 0.02) == pytest.approx((0.0, -gap))
+    assert clear(body, constants, look, (0.0, 0.0, 0.0), 1.0, 0.0, 0.0, 0.02) == (0.0, 0.02)
+    assert clear(body, constants, look, (0.0, 0.0, 0.0), 1.0, 1.0, 0.5, 0.02) == (0.5, 0.02)
+    assert clear(body, constants, look, (0.0, 0.0, 0.0), 1.0, 1.0, 0.0, 0.3) == (0.0, 0.3)

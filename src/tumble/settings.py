@@ -1,6 +1,6 @@
 """Settings: frozen dataclasses of numbers and switches, changed by name.
 
-    replaced(CPBPSettings(), {"samples": 64, "calm.speed": 0.4})
+replaced(CPBPSettings(), {"samples": 64, "calm.speed": 0.4})
 """
 
 import dataclasses

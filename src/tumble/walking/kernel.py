@@ -1,5 +1,7 @@
 """The compiled control of all rows: look, follow the wishes, decide, swing, hold, balance (coros2010 figure 5.1)."""
 
+import math
+
 from numba import njit
 
 from tumble.walking.balance import (
@@ -14,12 +16,19 @@ from tumble.walking.balance import (
     tune_velocity,
 )  # fmt: skip
 from tumble.walking.body import BACK, FOOT, LEGS, PELVIS, THIGH
-from tumble.walking.memory import HEADING, MODE, PERIOD, PHASE, SHIFT, SIDE, SPEED, STAND, WALK
+from tumble.walking.memory import CLOCK, HEADING, MODE, PERIOD, PHASE, SHIFT, SIDE, SPEED, STAND, WALK
 from tumble.walking.pose import generate, hold, rotation_of, trunk_pose
 from tumble.walking.steps import decide, foot_place, gait, pendulum_rate
 from tumble.walking.swing import swing
 from tumble.walking.vectors import add, clamp, cross, dot, scale, sub, turn_between, turned, vec
 from tumble.walking.wishes import follow, look_at, stand_width
+
+
+@njit(cache=True)
+def _idle(k, m):  # type: ignore[no-untyped-def]
+    """Share of the way from the feet's middle to a foot to which the weight is shifted, -1 to 1 (section 5.5.1)."""
+    late = m[CLOCK] - k.idle_after
+    return k.idle_shift * math.sin(2.0 * math.pi * late / k.idle_period) if late > 0.0 else 0.0
 
 
 @njit(cache=True)
@@ -38,7 +47,8 @@ def _virtual_force(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
         middle = add(scale(share, foot), scale(1.0 - share, other))
         off = sub(look.com, middle)
         ahead = -k.stand_stiffness * dot(off, look.ahead) - k.stand_damping * look.speed
-        side = -k.stand_side_stiffness * dot(off, look.left) - k.stand_side_damping * look.drift
+        idle = _idle(k, m) * 0.5 * dot(sub(foot, other), look.left) if m[MODE] == STAND else 0.0
+        side = -k.stand_side_stiffness * (dot(off, look.left) - idle) - k.stand_side_damping * look.drift
     most_ahead = k.ahead_force * body.scale
     most_side = (k.stand_force if m[MODE] == STAND else k.side_force) * body.scale
     ahead = clamp(body.total * ahead, -most_ahead, most_ahead)

@@ -54,6 +54,9 @@ class WalkSettings:
     hip_damping: float = 25.0  # N m s^2/rad^2 of the stance hip, authors' code
     swing_rate: float = 5.0  # rad/s, largest wanted speed of the swing hip and knee, authors' code
     # steps
+    clear_ahead: float = 0.2  # m ahead and behind of the stance foot where a swing foot must not come close; ours
+    clear_calm: float = 0.03  # m off the usual step sideways, above which legs may cross, as pushes want; ours
+    clear_side: float = 0.11  # m between their middles there; authors' code: a waypoint 5 cm inside, facts 1.5
     earliest_strike: float = 0.5  # phase from which a touch of the swing foot ends the step, authors' code
     latest_strike: float = 1.3  # phase at which a step ends though the foot is in the air; thesis: 1
     feel_down: float = 0.6  # m a phase that a foot goes down beyond phase 1; ours
@@ -66,6 +69,9 @@ class WalkSettings:
     apart_stiffness: float = 600.0  # N/m between standing feet; ours
     stand_lean: float = 0.08  # m, where the body may come to rest ahead of the feet's middle before it steps; ours
     stand_sway: float = 0.02  # m, beyond the feet sideways; ours
+    idle_after: float = 1.5  # s of standing before it idles; section 5.5.1 gives no numbers; ours
+    idle_shift: float = 0.35  # of the way to a foot that its weight goes to and fro; ours
+    idle_period: float = 7.0  # s; ours
     # turning
     turn_rate: float = 2.0  # rad/s, omega_max, section 5.3.5
     longest_twist: float = 0.5  # rad of the back ahead of a turn, authors' code

@@ -94,6 +94,8 @@ class Simbicon(Controller):
         data = scene.show(scene.state())
         for hinge, angle in start.angles.items():
             data.joint(hinge).qpos[0] = angle
+        for hinge, rate in start.rates.items():
+            data.joint(hinge).qvel[0] = rate
         data.qvel[0] = start.speed
         if scene.model.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE:
             data.qvel[1] = start.drift

@@ -59,8 +59,9 @@ class Live(NamedTuple):
 def live_of(sims: Sims) -> Live:
     """The live arrays of some simulations."""
     names = ("qvel", "xpos", "xipos", "xquat", "xaxis", "com", "com_velocity")
-    spin = sims.view(f"{sims.scene.character.root}.spin")
-    return Live(*(sims.view(name) for name in names), spin, sims.view("grounded"), sims.view("userdata"))
+    views = [sims.view(name) for name in names]
+    views += [sims.view(f"{sims.scene.character.root}.spin"), sims.view("grounded"), sims.view("userdata")]
+    return Live._make(views)
 
 
 def bones_of(scene: Scene) -> Bones:

@@ -80,6 +80,7 @@ class Start(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     speed: float = 0.0  # m/s ahead
     drift: float = 0.0  # m/s to the left, where the character can go there
     angles: dict[str, float] = {}  # rad by hinge; those not named as in the pose 'rest'
+    rates: dict[str, float] = {}  # rad/s by hinge
 
 
 class Gait(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -143,10 +144,11 @@ def check_gait(gait: Gait, character: Character) -> Gait:
     check_number(f"shift {what}", gait.shift, 0.0, 1.0)
     for key in ("speed", "drift"):
         check_number(f"{key} of the start {what}", getattr(gait.start, key), -10.0, 10.0)
-    for hinge, angle in gait.start.angles.items():
-        if hinge not in character.joints:
-            raise unknown("hinge", hinge, character.joints, f" in the start {what}")
-        check_number(f"angle of '{hinge}' in the start {what}", angle, -3.2, 3.2)
+    for word, most, numbers in (("angle", 3.2, gait.start.angles), ("rate", 50.0, gait.start.rates)):
+        for hinge, number in numbers.items():
+            if hinge not in character.joints:
+                raise unknown("hinge", hinge, character.joints, f" in the start {what}")
+            check_number(f"{word} of '{hinge}' in the start {what}", number, -most, most)
     return gait
 
 

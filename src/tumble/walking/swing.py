@@ -44,7 +44,20 @@ def _step_offset(body, k, m, look, stance_foot):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _ankle_target(body, k, m, look, angles, offset, phase, later):  # type: ignore[no-untyped-def]
+def _clear_of(body, k, look, stance_foot, out, calm, x, y):  # type: ignore[no-untyped-def]
+    """The place (x, y) of a swing foot, moved to its own side where it would cross the stance leg (section 5.3.5)."""
+    ahead = (x - stance_foot[0]) * look.ahead[0] + (y - stance_foot[1]) * look.ahead[1]
+    side = out * ((x - stance_foot[0]) * look.left[0] + (y - stance_foot[1]) * look.left[1])
+    near = 1.0 - abs(ahead) / (k.clear_ahead * body.size)
+    lacks = k.clear_side * body.size - side
+    if near <= 0.0 or lacks <= 0.0:
+        return x, y
+    move = calm * out * lacks * min(1.0, 2.0 * near)
+    return x + move * look.left[0], y + move * look.left[1]
+
+
+@njit(cache=True)
+def _ankle_target(body, k, m, look, stance_foot, angles, offset, phase, later):  # type: ignore[no-untyped-def]
     """Wanted place of the swing ankle, `later` s from now, on its way from the step's start to the landing."""
     swing = 1 - int(m[SIDE])
     out = 1.0 if swing == 0 else -1.0
@@ -55,6 +68,8 @@ def _ankle_target(body, k, m, look, angles, offset, phase, later):  # type: igno
     x = com[0] + ahead * look.ahead[0] + offset[1] * look.left[0]
     y = com[1] + ahead * look.ahead[1] + offset[1] * look.left[1]
     x, y = (1.0 - t) * x + t * m[SWING_X], (1.0 - t) * y + t * m[SWING_Y]
+    strayed = abs(offset[1] - 0.5 * m[STEP_WIDTH] * out) / (k.clear_calm * body.size)
+    x, y = _clear_of(body, k, look, stance_foot, out, clamp(2.0 - strayed, 0.0, 1.0), x, y)
     x += ahead_style * look.ahead[0] + out_style * look.left[0]
     y += ahead_style * look.ahead[1] + out_style * look.left[1]
     lift = angles[FOOT_HEIGHT] + m[STEP_HEIGHT] * 4.0 * phase * (1.0 - phase)
@@ -74,7 +89,7 @@ def swing(body, k, styles, m, look, f, i, angles, torque):  # type: ignore[no-un
     yaw = look.heading + toe_out + k.foot_anticipation * m[TWIST]
     side = (-math.sin(yaw), math.cos(yaw), 0.0)
     hip = vec(f.xanchor[i, body.joint[leg + THIGH]])
-    target = _ankle_target(body, k, m, look, angles, offset, phase, 0.0)
+    target = _ankle_target(body, k, m, look, stance_foot, angles, offset, phase, 0.0)
     pose, knee = leg_pose(hip, target, body.thigh[swing], body.shin[swing], side, 0.993)
     # the same a moment later, for the wanted speeds
     later = 0.005
@@ -85,7 +100,7 @@ def swing(body, k, styles, m, look, f, i, angles, torque):  # type: ignore[no-un
     )
     place = vec(f.qpos[i])
     moving = add(vec(f.qvel[i]), cross(look.spin, sub(hip, place)))
-    target = _ankle_target(body, k, m, look, angles, offset, soon, later)
+    target = _ankle_target(body, k, m, look, stance_foot, angles, offset, soon, later)
     angles[FOOT_HEIGHT] = kept
     next_pose, next_knee = leg_pose(
         add(hip, scale(later, moving)), target, body.thigh[swing], body.shin[swing], side, 0.993

@@ -66,7 +66,10 @@ class Walker(Controller):
       After a push steps are quicker, and a foot that is far out lands at once: a longer step is a split.
       Phase 1: thesis, the step ends; here a foot in the air feels for the ground until phase 1.3.
       A longer leg bends its knee until it is as long as the other. Damping goes with mass as stiffness does.
-      Not built: idling, and the waypoint that keeps a swing leg out of the stance leg in sharp turns.
+      Leg crossing: authors' code, a waypoint inside; here the swing foot's place is moved to its own side beside the
+        stance foot, but not after pushes, whose answer may be a crossing step: always moved, 57 of 80 pushes were
+        survived instead of 79.
+      Idling shifts the weight to and fro; no foot is set anew for it.
     """
 
     def __init__(
