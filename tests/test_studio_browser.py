@@ -217,7 +217,7 @@ def test_a_ball_is_thrown_at_what_is_clicked(window):
     far = np.linalg.norm(window.track("thrown")[:, 1:] - window.track("torso")[:, 1:], axis=1)
     assert far[0] > 1.0
     assert far.min() < 0.45  # m: the radii of a ball of 5 kg and of a torso
-    assert (np.diff(far[: far.argmin()]) < 0).all()
+    assert (np.diff(far[: far.argmin()]) <= 0).all()  # a frame may be shown twice
     assert speed(window, "torso", window.ahead()) > 0.2
 
 

@@ -38,7 +38,7 @@ class Pace:
         """A frame was made."""
         now, period = self._clock(), self._dt / self.speed
         self._ticks.append(now)
-        while now - self._ticks[0] > WINDOW:
+        while len(self._ticks) > 2 and now - self._ticks[0] > WINDOW:  # two at least: frames may take longer than that
             self._ticks.popleft()
         self._due = max(self._due + period, now - period)
 
