@@ -21,6 +21,8 @@ pytest.importorskip("nicegui")
 connect = pytest.importorskip("websockets.sync.client").connect
 from websockets.exceptions import ConnectionClosed  # noqa: E402
 
+pytestmark = pytest.mark.flaky(reruns=2)  # a browser beside a simulation on two busy cores may be late
+
 SOCKET_IO = "/_nicegui_ws/socket.io/?EIO=4&transport=websocket"
 UPGRADE = {
     "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13",

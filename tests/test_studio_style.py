@@ -21,6 +21,8 @@ from tumble.walking.style import KNOTS, TRAJECTORIES, Style, builtin_styles, rea
 from tumble.walking.style_file import LARGEST, style_in, written
 from tumble.walking.vectors import spline
 
+pytestmark = pytest.mark.flaky(reruns=2)  # a browser beside a simulation on two busy cores may be late
+
 NORMAL = builtin_styles()["normal"].stance_knee
 
 # Files ----------------------------------------------------------------------------------------------
@@ -145,6 +147,7 @@ def window(chromium, tmp_path_factory) -> Iterator[Window]:
 @pytest.fixture
 def fresh(window) -> Window:
     """The same, in the style that it began with."""
+    window.choose("trajectory", "leg: stance knee")
     window.part("style-revert").click()
     until(lambda: shown(window) == [list(knot) for knot in NORMAL])
     return window
@@ -224,7 +227,7 @@ def test_knots_come_and_go(fresh):
 def test_the_curve_is_the_one_that_is_walked(fresh):
     fresh.choose("trajectory", "foot: height")
     until(lambda: len(shown(fresh)) == 3)
-    assert ask(fresh, "[curve.bottom, curve.top]") == [-0.2, 0.2]
+    until(lambda: ask(fresh, "[curve.bottom, curve.top]") == [-0.2, 0.2])
     drag(fresh, spot(fresh, *shown(fresh)[1]), spot(fresh, 0.3, 0.15))
     knots = np.array(shown(fresh))
     places = np.linspace(0, 1, 41)
