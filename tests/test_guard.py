@@ -746,6 +746,7 @@ def test_a_refused_socket_that_left_already(app):
         raise AssertionError(message)
 
     asyncio.run(Guard(app, gate())(request("websocket", cookie=None), receive, send))
+    assert not app.scopes
 
 
 # Other scopes ---------------------------------------------------------------------------------------

@@ -18,7 +18,8 @@ import mujoco
 import numpy as np
 
 from tumble.characters.character import Character, Joint, add_sensors
-from tumble.characters.humanoid import EYES, GROUND_BIT, HAIR, LIPS, SHIRT, SHOES, SKIN, TROUSERS
+from tumble.characters.humanoid import GROUND_BIT
+from tumble.characters.looks import SHIRT, SHOES, SKIN, TROUSERS, add_face
 from tumble.errors import UserError, check_number
 
 MASS = 70.4  # kg of the humanoid, coros2010 section 5.6
@@ -323,14 +324,7 @@ def _head(make: _Maker, torso: Any) -> None:
 
     make.capsule(head, (0.02 * big, 0, 0.115 * big), (0.02 * big, 0, 0.155 * big), 0.095 * big, SKIN)
     make.capsule(head, (-0.01 * big, 0, -0.05), (0.0, 0, 0.09 * big), 0.05 * big, SKIN, False)
-    ellipsoid((-0.005, 0, 0.182), (0.102, 0.099, 0.090), HAIR)
-    ellipsoid((-0.025, 0, 0.140), (0.080, 0.098, 0.098), HAIR)
-    ellipsoid((0.115, 0, 0.110), (0.014, 0.011, 0.018), SKIN)
-    ellipsoid((0.099, 0, 0.070), (0.008, 0.019, 0.004), LIPS)
-    for y in (-0.034, 0.034):
-        ellipsoid((0.105, y, 0.136), (0.006, 0.009, 0.011), EYES)
-        ellipsoid((0.104, y, 0.161), (0.006, 0.017, 0.004), HAIR)
-        ellipsoid((0.013, 2.85 * y, 0.125), (0.017, 0.010, 0.026), SKIN)
+    add_face(ellipsoid)
 
 
 def _arm(make: _Maker, torso: Any, side: str, sign: int, shoulder: float) -> None:

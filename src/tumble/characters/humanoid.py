@@ -16,6 +16,7 @@ import mujoco
 import numpy as np
 
 from tumble.characters.character import Character, Joint, add_sensors
+from tumble.characters.looks import SHIRT, SHOES, SKIN, TROUSERS, add_face
 from tumble.errors import check_number
 
 # Mass shares of the bones, per cent of the body (de Leva 1996, adult men; trunk split in two).
@@ -54,11 +55,6 @@ HIP = {
 }
 KNEE = {"knee": ((0, 1, 0), 0, 155, 300, 1.0)}
 ANKLE = {"ankle": ((0, -1, 0), -50, 35, 300, 1.0)}
-
-SKIN, HAIR, EYES = (0.87, 0.68, 0.55, 1), (0.27, 0.18, 0.13, 1), (0.13, 0.11, 0.11, 1)
-LIPS = (0.72, 0.42, 0.36, 1)
-SHIRT, TROUSERS = (0.16, 0.45, 0.66, 1), (0.25, 0.28, 0.36, 1)
-SHOES = (0.86, 0.36, 0.24, 1)
 
 GROUND_BIT, LEGS_BIT = 1, 2  # collision classes: the world; the other leg
 
@@ -218,15 +214,7 @@ def _skeleton(
 
 
 def _face(make: _Bones, head: Any) -> None:
-    """Hair, nose, mouth, eyes with brows, ears."""
-    make.ellipsoid(head, (-0.010, 0, 0.172), (0.102, 0.099, 0.090), HAIR)
-    make.ellipsoid(head, (-0.030, 0, 0.130), (0.080, 0.098, 0.098), HAIR)
-    make.ellipsoid(head, (0.110, 0, 0.100), (0.014, 0.011, 0.018), SKIN)
-    make.ellipsoid(head, (0.094, 0, 0.060), (0.008, 0.019, 0.004), LIPS)
-    for y in (-0.034, 0.034):
-        make.ellipsoid(head, (0.100, y, 0.126), (0.006, 0.009, 0.011), EYES)
-        make.ellipsoid(head, (0.099, y, 0.151), (0.006, 0.017, 0.004), HAIR)
-        make.ellipsoid(head, (0.008, 2.85 * y, 0.115), (0.017, 0.010, 0.026), SKIN)
+    add_face(lambda place, radii, rgba: make.ellipsoid(head, np.subtract(place, (0.005, 0, 0.010)), radii, rgba))
 
 
 def _arm(make: _Bones, torso: Any, side: str, sign: int, arms: float, shoulders: float) -> None:

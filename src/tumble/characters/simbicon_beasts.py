@@ -11,7 +11,7 @@ from typing import Any
 import mujoco
 
 from tumble.characters.character import Character
-from tumble.characters.humanoid import EYES
+from tumble.characters.looks import EYES
 from tumble.characters.simbicon_parts import SIDES, Ball, Maker, actuated, both, shade
 
 YELLOW, FLUFF, ORANGE = (0.95, 0.77, 0.25, 1), (0.98, 0.86, 0.45, 1), (0.88, 0.46, 0.16, 1)

@@ -15,7 +15,7 @@ from typing import Any
 import mujoco
 
 from tumble.characters.character import Character
-from tumble.characters.humanoid import EYES, HAIR, LIPS, SHIRT, SHOES, SKIN, TROUSERS
+from tumble.characters.looks import SHIRT, SHOES, SKIN, TROUSERS, add_face
 from tumble.characters.simbicon_parts import SIDES, Ball, Maker, actuated, both, shade
 
 GROUPS = {"waist": "torso", "neck": "torso"} | {
@@ -153,14 +153,7 @@ def _face(make: Maker, head: Any, x: float, z: float) -> None:
     def ellipsoid(pos: tuple[float, float, float], radii: tuple[float, float, float], rgba: Any) -> None:
         make.ellipsoid(head, (pos[0] + x, pos[1], pos[2] + z), radii, rgba)
 
-    ellipsoid((-0.005, 0, 0.182), (0.102, 0.099, 0.090), HAIR)
-    ellipsoid((-0.025, 0, 0.140), (0.080, 0.098, 0.098), HAIR)
-    ellipsoid((0.115, 0, 0.110), (0.014, 0.011, 0.018), SKIN)
-    ellipsoid((0.099, 0, 0.070), (0.008, 0.019, 0.004), LIPS)
-    for y in (-0.034, 0.034):
-        ellipsoid((0.105, y, 0.136), (0.006, 0.009, 0.011), EYES)
-        ellipsoid((0.104, y, 0.161), (0.006, 0.017, 0.004), HAIR)
-        ellipsoid((0.013, 2.85 * y, 0.125), (0.017, 0.010, 0.026), SKIN)
+    add_face(ellipsoid)
 
 
 def _arm(make: Maker, torso: Any, side: str, sign: int) -> None:
