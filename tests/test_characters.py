@@ -6,8 +6,10 @@ from itertools import combinations
 import mujoco
 import numpy as np
 import pytest
+from scipy.spatial import ConvexHull
 
-from tumble.characters import CHARACTERS, Character, character, humanoid, remake
+from tumble.characters import CHARACTERS, Character, biped, character, humanoid, remake
+from tumble.characters.humanoid import planted
 from tumble.errors import UserError
 from tumble.scene import Scene
 from tumble.sims import Sims
@@ -176,7 +178,10 @@ BAD = [
     (lambda: humanoid(torso_mass=9), "torso_mass must be a number 0.2 or more and at most 5, got 9"),
     (lambda: character("humanoit"), "no character 'humanoit'; there are: beast1, beast2, biped, "),
     (lambda: character("humanoit"), "(did you mean 'humanoid'?)"),
-    (lambda: humanoid().pose("tpose"), "no pose 'tpose'; there are: rest, t-pose (did you mean 't-pose'?)"),
+    (
+        lambda: humanoid().pose("tpose"),
+        "no pose 'tpose'; there are: ready, rest, t-pose, taiko (did you mean 't-pose'?)",
+    ),
 ]
 
 
@@ -184,6 +189,120 @@ BAD = [
 def test_bad_calls(call, message):
     with pytest.raises(UserError, match=re.escape(message)):
         call()
+
+
+# Stances --------------------------------------------------------------------------------------------
+
+each_stance = pytest.mark.parametrize("pose", ["ready", "taiko"])
+BODIES = {
+    **{name: character(name) for name in CHARACTERS},
+    "short legs": humanoid(legs=0.5),
+    "long legs": humanoid(legs=2.0),
+    "long arms": humanoid(arms=2.0),
+    "giant": humanoid(height=3.0, mass=200),
+    "top-heavy": humanoid(torso_mass=5),
+    "long-legged biped": biped(legs=1.5),
+}
+each_body = pytest.mark.parametrize("body", BODIES)
+
+
+def sole(scene: Scene, data: mujoco.MjData, foot: str) -> np.ndarray:
+    """(corners, 3): the lowest points of a foot's capsules at their ends."""
+    model, mine = scene.model, scene.model.geom_bodyid == scene.body(foot)
+    ends = model.geom_size[mine, 1, None] * data.geom_xmat[mine].reshape(-1, 3, 3)[:, :, 2]
+    corners = np.concatenate([data.geom_xpos[mine] + ends, data.geom_xpos[mine] - ends])
+    corners[:, 2] -= np.tile(model.geom_size[mine, 0], 2)
+    return corners
+
+
+def margin(place: np.ndarray, points: np.ndarray) -> float:
+    """How far a place (2,) lies inside the convex hull of points (n, 2), m; below 0 outside."""
+    edges = ConvexHull(points).equations
+    return float(-(edges[:, :2] @ place + edges[:, 2]).max())
+
+
+@each_stance
+@each_body
+def test_a_stance_has_both_soles_flat_on_the_ground(body, pose):
+    scene = Scene(BODIES[body])
+    data = scene.show(scene.state(pose))
+    for foot in (*scene.character.feet, *scene.character.toes):
+        assert np.abs(sole(scene, data, foot)[:, 2]).max() < 1e-6
+        assert data.body(foot).xmat[8] == pytest.approx(1, abs=1e-9)
+    assert min(data.contact.dist, default=0) > -1e-6  # legs keep clear of each other
+
+
+@each_stance
+@each_body
+def test_a_stance_is_balanced_over_the_feet(body, pose):
+    scene = Scene(BODIES[body])
+    data = scene.show(scene.state(pose))
+    soles = [sole(scene, data, foot)[:, :2] for foot in scene.character.feet]
+    com = data.body(scene.character.root).subtree_com[:2]
+    tips = [sole(scene, data, toe)[:, :2] for toe in scene.character.toes]
+    assert margin(com, np.concatenate(soles + tips)) > 0.03
+    left, right = (corners.mean(0) for corners in soles)
+    share = (com - right) @ (left - right) / ((left - right) @ (left - right))  # of the weight on the left foot
+    assert 0.4 < share < 0.65
+
+
+@each_stance
+@each_body
+def test_a_stance_is_low_upright_and_within_limits(body, pose):
+    scene = Scene(BODIES[body])
+    rest, data = (scene.show(scene.state(name)) for name in ("rest", pose))
+    root, trunk = scene.character.root, scene.character.trunk
+    tall = data.body(root).xipos[2] / rest.body(root).xipos[2]
+    assert {"ready": 0.92, "taiko": 0.885}[pose] < tall < 0.95  # 0.85 is balanced
+    assert data.body(trunk).xmat[8] > np.cos(np.radians(8))
+    low, high = np.array([scene.model.joint(joint).range for joint in scene.character.joints]).T
+    angles = np.array(scene.character.pose(pose))
+    assert ((low <= angles) & (angles <= high)).all()
+
+
+@each_body
+def test_fists_up_when_ready_one_hand_up_as_a_drummer(body):
+    scene = Scene(BODIES[body])
+    ready, taiko = (scene.show(scene.state(pose)) for pose in ("ready", "taiko"))
+    elbows, (left, right) = ("left_forearm", "right_forearm"), scene.character.hands
+    for elbow, hand in zip(elbows, scene.character.hands, strict=True):
+        assert ready.body(hand).xipos[2] > ready.body(elbow).xpos[2] + 0.05
+        assert ready.body(hand).xipos[0] > ready.body("torso").xipos[0] + 0.12
+    assert taiko.body(right).xipos[2] > taiko.body("torso").xipos[2] + 0.25 > taiko.body(left).xipos[2]
+    assert taiko.body("left_foot").xpos[0] > taiko.body("right_foot").xpos[0] + 0.3
+    assert taiko.joint("left_knee").qpos[0] > 2 * taiko.joint("right_knee").qpos[0]
+
+
+@each_stance
+@pytest.mark.parametrize("name", CHARACTERS)
+def test_motors_hold_a_stance_for_two_seconds(name, pose):
+    scene = Scene(character(name))
+    sims, motors, wanted = Sims(scene, 1, 1), scene.motors, np.array(scene.character.pose(pose))
+    sims.load(scene.state(pose))
+    before = sims.view("com")[0].copy()
+    control = np.ones((1, motors.size))
+    for _ in range(60):
+        speeds = (wanted - sims.view("qpos")[0, motors.qpos]) / scene.dt
+        control[0, : motors.joints] = np.clip(speeds, motors.low[: motors.joints], motors.high[: motors.joints])
+        sims.act(control)
+    assert sims.view("com")[0] == pytest.approx(before, abs=0.01)
+    assert np.linalg.norm(sims.view("com_velocity")) < 0.01
+    standing = (*scene.character.feet, *scene.character.toes)
+    assert ((sims.view("grounded")[0] > 0) == [bone in standing for bone in scene.bones]).all()
+
+
+@pytest.mark.parametrize("ahead", [-0.3, 0.0, 0.2])
+@pytest.mark.parametrize(("turn", "lean"), [(0.0, 0.0), (0.4, 0.0), (-0.5, 0.0), (0.3, 0.1), (-0.2, 0.15)])
+def test_a_planted_leg_ends_where_it_was_asked_to(scene, ahead, turn, lean):
+    angles = planted(0.43, 0.42, 0.7, ahead, turn, lean)
+    names = ("hip_bend", "hip_side", "hip_twist", "knee", "ankle")
+    data = at(scene, {f"left_{name}": angle for name, angle in zip(names, angles, strict=True)})
+    foot, way = data.body("left_foot").xmat.reshape(3, 3), data.body("left_foot").xpos - data.body("left_thigh").xpos
+    along, across = np.array([np.cos(turn), np.sin(turn), 0]), np.array([-np.sin(turn), np.cos(turn), 0])
+    down, out = 0.7 * np.cos(lean), 0.7 * np.sin(lean)
+    assert way == pytest.approx(ahead * along + out * across - [0, 0, down], abs=1e-9)
+    assert foot[:, 0] == pytest.approx(along, abs=1e-9)  # it points where the plane does, level
+    assert foot[2, 2] == pytest.approx(np.cos(lean), abs=1e-9)
 
 
 # Every character ------------------------------------------------------------------------------------

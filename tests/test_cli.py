@@ -179,6 +179,8 @@ def test_standing_long_enough_is_a_success(capsys):
         ("obstacles", ["--height"]),
         ("turbo", ["--height", "--depth"]),
         ("wall", ["--force"]),
+        ("dodge", ["--throws", "--speed", "--distance", "--after"]),
+        ("impulse", ["--impulse"]),
     ],
 )
 def test_scenarios_options_are_in_their_help(capsys, name, options):
@@ -225,6 +227,75 @@ def test_settings_reach_the_planner_and_the_recording(tmp_path, capsys):
 def test_a_trial_of_one_frame(capsys):
     assert call("run", "stand", "--seconds", "0.034", *TINY, "--json") == 0
     assert json.loads(capsys.readouterr().out)["frames"] == 1
+
+
+# learning -------------------------------------------------------------------------------------------
+
+LEARN = ["run", "stand", "--controller", "smc", "--seconds", "0.2", "--samples", "12", "--horizon", "0.6"]
+
+
+def test_experience_grows_over_trials_and_runs(tmp_path, capsys):
+    path = tmp_path / "a.experience"
+    for trials, learned in ((1, 6), (2, 18), (1, 24)):  # standing still, every plan is worth remembering
+        assert call(*LEARN, "--learned", path, "--trials", trials, "--json") == 0
+        captured = capsys.readouterr()
+        summary = json.loads(captured.out)
+        assert {key: type(value) for key, value in summary.items()} == CONTRACT | {"learned": int}
+        assert (summary["learned"], summary["trials"], captured.err) == (learned, trials, "")
+    assert call(*LEARN, "--learned", path) == 0
+    assert "learned from 30 situations in" in capsys.readouterr().out
+    assert [file.name for file in tmp_path.iterdir()] == ["a.experience"]
+
+
+def test_frozen_experience_is_used_and_not_added_to(tmp_path, capsys):
+    path = tmp_path / "a.experience"
+    assert call(*LEARN, "--learned", path) == 0
+    before = path.read_bytes()
+    lying = ["run", "getup", *LEARN[2:], "--seconds", "0.4"]  # where guesses matter
+    runs = {"one": ["--learned", path, "--frozen"], "two": ["--learned", path, "--frozen"], "without": []}
+    for name, more in runs.items():
+        capsys.readouterr()
+        assert call(*lying, *more, "--record", tmp_path / f"{name}.npz", "--json") == 0
+        assert json.loads(capsys.readouterr().out).get("learned") == (6 if more else None)
+    assert path.read_bytes() == before
+    one, two, without = (frozen(tmp_path / f"{name}.npz") for name in runs)
+    assert one == two != without
+
+
+def test_a_spoiled_file_of_experience_is_told_and_kept(tmp_path, capsys):
+    path = tmp_path / "a [red] file of experience that has a long name.experience"  # no markup, and not wrapped
+    path.write_text("hello")
+    assert call(*LEARN, "--learned", path, "--json") == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["learned"] == 6
+    assert captured.err == (
+        f"tumble: {path} is not a whole file of experience: it does not begin with 'tumble experience 1';"
+        f" it is now {path}.corrupt, and learning begins anew\n"
+    )
+    assert path.with_name(f"{path.name}.corrupt").read_text() == "hello"
+    assert call(*LEARN, "--learned", path, "--json") == 0
+    captured = capsys.readouterr()
+    assert (json.loads(captured.out)["learned"], captured.err) == (12, "")
+
+
+def test_a_file_of_experience_for_another_body(tmp_path, capsys):
+    path = tmp_path / "a.experience"
+    assert call(*LEARN, "--learned", path) == 0
+    before = path.read_bytes()
+    assert call(*LEARN, "--learned", path, "--character", "humanoid-light") == 2
+    assert capsys.readouterr().err == (
+        f"tumble: {path} was made for 'humanoid', this is 'humanoid-light'; choose another file\n"
+    )
+    assert path.read_bytes() == before
+
+
+def test_a_disk_that_is_full_of_experience(tmp_path, capsys, monkeypatch):
+    def full(file, data):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tumble.experience_file.write_all", full)
+    assert call(*LEARN, "--learned", tmp_path / "a.experience") == 2
+    assert capsys.readouterr().err == f"tumble: cannot write {tmp_path}/a.experience: No space left on device\n"
 
 
 # replay, strip, bench -------------------------------------------------------------------------------
@@ -350,7 +421,8 @@ BAD = [
     (["rnu"], "(did you mean 'run'?)"),
     (
         ["run", "stnd"],
-        "no scenario 'stnd'; there are: ball, ball-light, ball-reach, explosion, getup, getup-prone, juggle,"
+        "no scenario 'stnd'; there are: ball, ball-light, ball-reach, dodge, dodge-heavy, explosion, getup,"
+        " getup-prone, impulse, juggle,"
         " obstacles, push, reach, simbicon-bird, simbicon-humanoid, simbicon-planar, simbicon-raptor,"
         " stand, stand-push, steer, steer-walk, turbo, walk-bodies, walk-push, wall"
         " (did you mean 'stand'?)",
@@ -382,6 +454,13 @@ BAD = [
     (["run", "push", "--force", "-5"], "force must be a number 0 or more and at most 100000, got -5"),
     (["run", "stand", "--record", "a.txt"], "a recording's name ends in .npz, got a.txt"),
     (["run", "stand", *SHORT, "--record", "nowhere/a.npz"], "no folder nowhere to write a.npz into"),
+    (["run", "stand", *SHORT, "--learned", "a.experience"], "controller 'cpbp' does not learn; choose: smc"),
+    (["run", "steer-walk", "--learned", "a.experience"], "controller 'walker' does not learn; choose: smc"),
+    (["run", "stand", "--frozen"], "--frozen is for what was learned; name its file: --learned FILE"),
+    ([*LEARN, "--learned", "a.experience", "--frozen"], "no file a.experience: nothing was learned yet"),
+    ([*LEARN, "--learned", "nowhere/a.experience"], "no folder nowhere to write a.experience into"),
+    ([*LEARN, "--learned", "."], "cannot write .: it is a folder"),
+    ([*LEARN, "--learned", "a.experience", "--seconds", "0"], "seconds must be a number 0.0333333 or more"),
     (["replay", "nothing.npz"], "no file nothing.npz"),
     (["replay"], "Missing from tumble replay"),
     (["strip", "nothing.npz", "a.png"], "no file nothing.npz"),
@@ -492,3 +571,23 @@ def test_ctrl_c_ends_with_130_and_keeps_the_recording(tmp_path):
     assert 10 <= len(recording.controls) < 3600 * 30
     assert recording.first_difference() is None
     assert [file.name for file in tmp_path.iterdir()] == ["a.npz"]
+
+
+def test_ctrl_c_keeps_what_was_learned(tmp_path):
+    path = tmp_path / "a.experience"
+    words = [*LEARN, "--seconds", "3600", "--learned", str(path), "--json"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", TOLD, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    )
+    try:
+        assert process.stderr.readline() == "ten frames\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    learned = json.loads(out)["learned"]
+    assert learned > 0
+    assert call(*LEARN, "--seconds", "0.034", "--learned", path, "--frozen") == 0
+    assert [file.name for file in tmp_path.iterdir()] == ["a.experience"]

@@ -13,11 +13,12 @@ import tumble
 SOURCE = Path(tumble.__file__).parent
 LAYERS = [
     ("errors", "sampling"),
-    ("settings",),
-    ("characters",),
+    ("settings", "spatial"),
+    ("characters", "experience"),
     ("motors", "props"),
     ("scene",),
     ("sims",),
+    ("rollouts",),
     ("goals",),
     ("controller",),
     ("planners", "walking"),
@@ -25,6 +26,7 @@ LAYERS = [
     ("controllers",),
     ("session",),
     ("recording",),
+    ("experience_file",),
     ("scenarios",),
     ("film", "studio"),
     ("cli",),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tumble.errors import UserError
+from tumble.experience import Experience
 from tumble.goals import GOALS, Goal, Term, balance, reach
 from tumble.goals.terms import Velocity
 from tumble.planners import CPBP, PLANNERS, CPBPSettings, Plan, Planned, planner_kind
@@ -59,6 +60,15 @@ def replayed(scene, goal, state, controls) -> tuple[np.ndarray, np.ndarray]:
         values.append(goal.values(world)[0])
         path.append(world.view("ends")[0, :3].copy())
     return np.array(values), np.array(path)
+
+
+def least_cost(scene, goal, state, plan) -> float:
+    """What the goal alone has to say of doing it: all steps; or of a plan as a whole, the best moment of its way."""
+    if not plan.way:
+        return float(replayed(scene, goal, state, plan.controls)[0].sum())
+    (way,) = [way for way in goal.ways if way.name == plan.way]
+    alone = Goal(*way.terms)
+    return float(replayed(scene, alone, state, plan.controls)[0].sum(axis=1).min() - 2 * way.priority)
 
 
 @pytest.fixture
@@ -113,7 +123,7 @@ def test_values_and_path_are_those_of_doing_it(name, scene, goal, pose):
         values, path = replayed(scene, goal, state, plan.controls)
         assert np.array_equal(plan.values, values)
         assert np.array_equal(plan.path, path)
-        assert plan.cost >= values.sum() * (1 - 1e-12)  # and the control's own
+        assert plan.cost >= least_cost(scene, goal, state, plan) * (1 - 1e-12)  # and the control's own
         assert any(np.array_equal(plan.path, sampled) for sampled in plan.paths)
         world.act(plan.controls[:1])
 
@@ -151,12 +161,12 @@ def sabotage(planner, rows, step) -> None:
     """Make rows unstable at a step of every plan; they come back standing, which costs next to nothing."""
     act, count = planner.sims.act, 0
 
-    def spoiled(control):
+    def spoiled(control, *some):
         nonlocal count
         if count % planner.steps == step:
             planner.sims.view("qvel")[rows] = np.nan
         count += 1
-        act(control)
+        act(control, *some)
 
     planner.sims.act = spoiled
 
@@ -167,12 +177,17 @@ def test_a_broken_row_never_wins(name, scene, goal, rows):
     planner = make(name, scene)
     sabotage(planner, rows, step=2)
     state = scene.state(*LYING)
+    world = Sims(scene, 1, 1)
+    world.load(scene.state())
+    standing = goal.cost(world)[0]
     for _ in range(3):
         plan = planner.plan(state, goal)
-        values, _ = replayed(scene, goal, state, plan.controls)
-        assert np.isfinite(plan.cost)
-        assert np.array_equal(plan.values, values)
-        assert plan.cost > 1000  # lying, not come back standing
+        values, path = replayed(scene, goal, state, plan.controls)
+        assert plan.broken == len(rows)
+        assert least_cost(scene, goal, state, plan) * (1 - 1e-12) <= plan.cost < np.inf
+        assert np.array_equal(plan.values, values)  # those of lying, not of having come back standing
+        assert np.array_equal(plan.path, path)
+        assert values.sum(axis=1).min() > 100 > 1 > standing
 
 
 @each_planner
@@ -250,6 +265,16 @@ def test_bad_sizes(scene, change, message):
 def test_every_planner_refuses_bad_sizes(name, scene, change):
     with pytest.raises(UserError, match=next(iter(change))):
         make(name, scene, **change)
+
+
+@each_planner
+def test_who_does_not_learn_says_so(name, scene):
+    planner = make(name, scene)
+    if planner.memory is not None:
+        planner.remember(Experience(*planner.memory))
+        return
+    with pytest.raises(UserError, match=f"{type(planner).__name__} does not learn from experience; choose: smc"):
+        planner.remember(Experience(1, 1))
 
 
 def test_unknown_planner():
@@ -335,8 +360,8 @@ def test_cpbp_takes_the_cheapest_walker(scene, goal):
     planner = CPBP(scene, even(resample_below=0.0), 1, 1)
     act, costs, controls = planner.sims.act, [], []
 
-    def spied(control):
-        act(control)
+    def spied(control, *some):
+        act(control, *some)
         costs.append(goal.cost(planner.sims))
         controls.append(control.copy())
 
@@ -366,8 +391,8 @@ def test_cpbp_replays_the_best_of_the_previous_frame(scene, goal):
     first = planner.plan(state, goal)
     act, seen = planner.sims.act, []
 
-    def spied(control):
-        act(control)
+    def spied(control, *some):
+        act(control, *some)
         seen.append((control[0].copy(), planner.sims.state[0].copy()))
 
     planner.sims.act = spied
@@ -390,7 +415,7 @@ def drawn(scene, goal, pose) -> np.ndarray:
     """(2000, size): what C-PBP draws first, with nothing done before."""
     planner = CPBP(scene, habits(pose), 0, 1)
     act, seen = planner.sims.act, []
-    planner.sims.act = lambda control: (seen.append(control.copy()), act(control))
+    planner.sims.act = lambda control, *some: (seen.append(control.copy()), act(control, *some))
     planner.plan(scene.state("rest", height=10.0), goal)
     return seen[0]
 
@@ -422,7 +447,7 @@ def test_cpbp_lets_loose_what_the_goal_has_a_use_for(scene, goal):
 
 
 def test_cpbp_knows_no_pose_of_another_name(scene, goal, small):
-    with pytest.raises(UserError, match="no pose 'tpose'; there are: rest, t-pose"):
+    with pytest.raises(UserError, match=r"no pose 'tpose'; there are: .*rest, .*\(did you mean 't-pose'\?\)"):
         CPBP(scene, small, 0, 1).plan(scene.state(), goal + Goal(pose="tpose"))
 
 
@@ -433,7 +458,7 @@ def test_following_the_habit_takes_the_arms_there(scene, pose, rises):
     world.load(scene.state("rest", height=10.0))
     planner = CPBP(scene, dataclasses.replace(habits(0.05), samples=64), 0, 1)
     act, seen = planner.sims.act, []
-    planner.sims.act = lambda control: (seen.append(control.copy()), act(control))
+    planner.sims.act = lambda control, *some: (seen.append(control.copy()), act(control, *some))
     for _ in range(20):
         planner.reset()
         planner.plan(world.state[0].copy(), goal)

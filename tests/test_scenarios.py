@@ -14,6 +14,7 @@ from tumble.commands import Command, Explode, SetGoal, Walk
 from tumble.commands import Push as PushCommand
 from tumble.controllers import controller_kind
 from tumble.errors import UserError
+from tumble.planners import PLANNERS
 from tumble.props import Ball, Box
 from tumble.scenarios import SCENARIOS, Track, run_trial
 from tumble.scenarios.balancing import Explosion, Push, Stand
@@ -651,13 +652,14 @@ def test_bad_options(call, message):
 
 
 @each_scenario
-def test_a_short_trial(name, small):
+def test_a_short_trial(name):
     scene, scenario, heard = world_of(name), SCENARIOS[name](), []
-    plans = scenario.controller == "cpbp"
+    plans = scenario.controller in PLANNERS
     kind = controller_kind(scenario.controller)
+    settings = kind.settings(samples=8, horizon=0.2) if plans else kind.settings()
 
     def made():
-        return kind.make(scene, small if plans else kind.settings(), 0, 1, scenario.wants())
+        return kind.make(scene, settings, 0, 1, scenario.wants())
 
     result = run_trial(
         scenario,
@@ -674,7 +676,10 @@ def test_a_short_trial(name, small):
     assert len(result.plan_seconds) == frames and min(result.plan_seconds) > 0
     assert result.sim_steps == (9 * 8 * 6 if plans else 0)
     assert result.broken_rows == 0
-    own = {"steer": {"speed_along"}, "steer-walk": {"speed_error"}}.get(name, set())
+    counted = {"throws", "balanced", "hits"}
+    own = {"steer": {"speed_along"}, "steer-walk": {"speed_error"}, "dodge": counted, "dodge-heavy": counted}.get(
+        name, set()
+    )
     assert set(result.metrics) == {"rms_joint_speed", "rms_jerk", "falls"} | own
     assert result.success is False  # too short to judge
     again = run_trial(scenario, scene, made(), 3, 0.3)

@@ -88,7 +88,7 @@ def test_fingerprint_tells_physics_apart(scene, change):
 BAD = [
     (lambda s: s.body("torzo"), "no body 'torzo' in the scene of 'humanoid'; there are: head, left_foot,"),
     (lambda s: s.body("torzo"), "(did you mean 'torso'?)"),
-    (lambda s: s.state("sitting"), "no pose 'sitting'; there are: rest, t-pose"),
+    (lambda s: s.state("sitting"), "no pose 'sitting'; there are: ready, rest, t-pose, taiko"),
     (lambda s: s.state("rest", "sideways"), "no way to lie 'sideways'; there are: prone, supine, upright"),
     (lambda s: s.show(np.zeros(3)), "a state of this scene has"),
     (lambda s: Scene(humanoid(), physics=Physics(timestep=0)), "timestep must be a number above 0 and at most 0.1"),

@@ -205,6 +205,18 @@ def test_throw_places_the_ball(ball_scene, still):
     assert seen.joint("ball").qpos[:3] == pytest.approx([2.0, 1.0, 3.0])
 
 
+@pytest.mark.parametrize("height", [0.0, -0.5, -9.0])
+def test_an_aimed_throw_counts_from_where_the_character_is(ball_scene, still, height):
+    session = Session(ball_scene, still, ball_scene.state())
+    session.world.view("qpos")[0, :2] = (3.0, -2.0)
+    root = session.world.view("qpos")[0, :3].copy()
+    session.send(Throw((4.0, 1.0, height), (-5.0, 0.0, 1.0), aimed=True))
+    session.step()
+    seen = ball_scene.show(still.states[0]).joint("ball")
+    assert seen.qpos == pytest.approx([7.0, -1.0, max(root[2] + height, 0.15), 1, 0, 0, 0])  # not in the ground
+    assert seen.qvel == pytest.approx([-5, 0, 1, 0, 0, 0])
+
+
 def test_a_ball_waits_far_away_and_hits_when_thrown(ball_scene, still):
     session = Session(ball_scene, still, ball_scene.state())
     for _ in range(5):
@@ -477,7 +489,7 @@ BAD_GOALS = [
     (SetGoal("steer"), "goal 'steer' needs a velocity"),
     (SetGoal("juggle", ball="bal"), "no ball 'bal' in the scene of 'humanoid'; there are: ball (did you mean 'ball'?)"),
     (SetGoal("ball", ball="torso"), "no ball 'torso' in the scene of 'humanoid'; there are: ball"),
-    (SetGoal("balance", target=(0.5, 0.0, 1.0)), "goal 'balance' takes no target; it takes: facing"),
+    (SetGoal("balance", target=(0.5, 0.0, 1.0)), "goal 'balance' takes no target; it takes: facing, pose, roll"),
     (SetGoal("juggle", hand="left"), "goal 'juggle' takes no hand; it takes: ball"),
     (
         SetGoal("reach", facing=(1.0, 0.0), target=(0.5, 0.0, 1.0)),
@@ -602,6 +614,7 @@ COMMANDS = [
     Release(),
     Explode((0.0, 1.0, 0.0), 2.0),
     Throw((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), "ball"),
+    Throw((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), aimed=True),
     SetGoal("balance", (1.0, 0.0)),
     SetGoal("balance"),
     SetGoal("reach", target=(0.5, -0.25, 1.5), hand="right"),

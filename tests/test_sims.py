@@ -204,3 +204,74 @@ assert list(sims.broken) == [True, False]
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert not any(tmp_path.iterdir())
+
+
+# Some of the rows -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rows", [slice(2, 5), slice(0, 1), slice(5, None), slice(-2, None), slice(None, 3)], ids=str)
+@pytest.mark.parametrize(("substeps", "nthread"), [(1, 1), (1, 2), (3, 1)])
+def test_only_the_rows_that_are_named_move_and_as_if_all_did(rows, substeps, nthread):
+    scene = Scene(humanoid(), physics=Physics(substeps=substeps))
+    some, all_of = (loaded(scene, 6, nthread, "t-pose", "supine") for _ in range(2))
+    rng, others = np.random.default_rng(4), np.ones(6, bool)
+    others[rows] = False
+    fields = ("com", "ends", "grounded", "qpos", "qvel", "xipos", "cvel")
+    before = some.state.copy(), [some.view(name).copy() for name in fields]
+    for _ in range(8):
+        control = controls(scene, rng, 6)
+        some.act(control[rows], rows)
+        all_of.act(control)
+        assert np.array_equal(some.state[rows], all_of.state[rows])
+        for name in fields:
+            assert np.array_equal(some.view(name)[rows], all_of.view(name)[rows]), name
+    assert np.array_equal(some.state[others], before[0][others])
+    for name, then in zip(fields, before[1], strict=True):
+        assert np.array_equal(some.view(name)[others], then[others]), name
+    assert not np.array_equal(some.state[rows], before[0][rows])
+
+
+def test_rows_in_turn_are_all_rows_at_once(scene):
+    turns, once = (loaded(scene, 5) for _ in range(2))
+    control = controls(scene, np.random.default_rng(5), 5)
+    for rows in (slice(3, 5), slice(0, 2), slice(2, 3)):
+        turns.act(control[rows], rows)
+    once.act(control)
+    assert np.array_equal(turns.state, once.state)
+    assert np.array_equal(turns.view("sensordata"), once.view("sensordata"))
+
+
+def test_a_row_breaks_when_it_acts_and_is_alone(scene):
+    sims, sane = loaded(scene, 4), loaded(scene, 4)
+    sims.view("qvel")[2, 7] = np.nan
+    for rows, broken in ((slice(0, 2), False), (slice(2, 4), True), (slice(0, 2), True)):
+        sims.act(still(scene, 2), rows)
+        sane.act(still(scene, 2), rows)
+        assert list(sims.broken) == [False, False, broken, False]
+    assert np.array_equal(sims.state[[0, 1, 3]], sane.state[[0, 1, 3]])
+
+
+@pytest.mark.parametrize(
+    ("shape", "rows", "message"),
+    [
+        ((4, 35), slice(None), r"controls must have the shape \(3, 35\), got \(4, 35\)"),
+        ((3, 34), slice(None), r"controls must have the shape \(3, 35\), got \(3, 34\)"),
+        ((3, 35), slice(0, 2), r"controls must have the shape \(2, 35\), got \(3, 35\)"),
+        ((7, 35), slice(2, 9), r"controls must have the shape \(1, 35\), got \(7, 35\)"),
+        ((35,), slice(0, 1), r"controls must have the shape \(1, 35\), got \(35,\)"),
+    ],
+    ids=str,
+)
+def test_controls_of_another_shape(scene, shape, rows, message):
+    sims = loaded(scene, 3)
+    before = sims.state.copy()
+    with pytest.raises(UserError, match=message):
+        sims.act(np.ones(shape), rows)
+    assert np.array_equal(sims.state, before)
+
+
+def test_no_rows_do_nothing(scene):
+    sims = loaded(scene, 3)
+    before = sims.state.copy()
+    sims.act(np.ones((0, 35)), slice(1, 1))
+    assert np.array_equal(sims.state, before)

@@ -106,6 +106,28 @@ def test_the_widest_ends_that_the_class_takes():
     }
 
 
+@dataclass(frozen=True)
+class Negative:
+    """Logarithms and the like."""
+
+    log: float = -20.0
+    whole: int = -30
+    tight: float = -0.9
+
+    def __post_init__(self) -> None:
+        check_number("log", self.log, -1e9, 0)
+        check_number("whole", self.whole, -100, -10)
+        check_number("tight", self.tight, -1, -0.8)
+
+
+def test_a_negative_value_is_between_its_ends_too():
+    found = {name: (knob.low, knob.high) for name, knob in by_name(Negative()).items()}
+    assert found == {"log": (-200, -2), "whole": (-60, -15), "tight": (-0.9, 0)}
+    log = by_name(Negative())["log"]
+    assert (log.at(0), log.at(0.5), log.at(1)) == (-200, -101, -2)  # equal steps
+    assert log.share(-101) == pytest.approx(0.5)
+
+
 @pytest.mark.parametrize(
     ("knob", "share", "value"),
     [
@@ -203,14 +225,23 @@ def path(tmp_path):
     return tmp_path / "config" / "tumble" / "presets.json"
 
 
-@pytest.mark.parametrize("name", PLANNERS)
-@pytest.mark.parametrize("preset", COMMON)
+@pytest.mark.parametrize(("name", "preset"), [(name, preset) for name in PLANNERS for preset in ours(name)])
 def test_our_presets_fit_every_planner(name, preset):
-    settings = PLANNERS[name].settings()
-    changed = replaced(settings, COMMON[preset])
+    settings, changes = PLANNERS[name].settings(), ours(name)[preset]
+    changed = replaced(settings, changes)
     assert (changed == settings) == (preset == "default")
-    assert all(getattr(changed, key) == value for key, value in COMMON[preset].items())
-    assert {one.name for one in fields(settings)} >= set(COMMON[preset])
+    assert all(getattr(changed, key) == value for key, value in changes.items())
+    assert {one.name for one in fields(settings)} >= set(changes)
+
+
+@pytest.mark.parametrize("name", PLANNERS)
+def test_every_planner_has_the_common_presets_and_looks_farther_by_one(name):
+    presets = ours(name)
+    assert set(presets) >= set(COMMON)
+    default = PLANNERS[name].settings()
+    assert replaced(default, presets["far-sighted"]).horizon > 1.5 * default.horizon
+    assert replaced(default, presets["quick"]).samples < default.samples
+    assert replaced(default, presets["thorough"]).samples > default.samples
 
 
 def test_ours_for_cpbp_switch_its_beliefs_on():

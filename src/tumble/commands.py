@@ -78,11 +78,15 @@ class Explode(_Command, frozen=True):
 
 
 class Throw(_Command, frozen=True):
-    """Put a ball of the scene at a place with a velocity. m, m/s."""
+    """Put a ball of the scene at a place with a velocity. m, m/s.
+
+    Aimed, the place counts from where the character's root is by then, and no ball begins in the ground.
+    """
 
     position: Vector
     velocity: Vector
     ball: str = "ball"
+    aimed: bool = False
 
     def check(self, scene: Scene) -> None:
         scene.prop(self.ball, Ball)
@@ -93,7 +97,12 @@ class Throw(_Command, frozen=True):
         """Place the ball in every simulation."""
         joint = sims.scene.model.joint(self.ball)
         qpos, qvel = int(joint.qposadr[0]), int(joint.dofadr[0])
-        sims.view("qpos")[:, qpos : qpos + 7] = (*self.position, 1.0, 0.0, 0.0, 0.0)
+        place = np.tile(self.position, (sims.nsim, 1))
+        if self.aimed:
+            place += sims.view("qpos")[:, :3]
+            place[:, 2] = np.maximum(place[:, 2], sims.scene.prop(self.ball, Ball).radius)
+        sims.view("qpos")[:, qpos : qpos + 3] = place
+        sims.view("qpos")[:, qpos + 3 : qpos + 7] = (1.0, 0.0, 0.0, 0.0)
         sims.view("qvel")[:, qvel : qvel + 6] = (*self.velocity, 0.0, 0.0, 0.0)
 
 
@@ -106,6 +115,8 @@ class SetGoal(_Command, frozen=True):
     hand: str | None = None  # reach, ball-reach: 'left' or 'right'
     velocity: tuple[float, float] | None = None  # steer, turbo: m/s
     ball: str | None = None  # ball, ball-reach, juggle: its name
+    pose: str | None = None  # balance: one of the character's poses
+    roll: bool | None = None  # balance: who lies on the back may roll over first
 
     def check(self, scene: Scene) -> None:
         self.build(scene)

@@ -25,7 +25,7 @@ from tumble.goals import Goal, Term
 from tumble.motors import ForceMotors
 from tumble.planners.cpbp_settings import CPBPSettings, Scales
 from tumble.scene import Physics, Scene
-from tumble.sims import Sims
+from tumble.sims import Rows
 
 SPEED = 2.0  # m/s, ahead
 STRENGTH = 30.0  # N on 1 kg: the largest acceleration, m/s^2
@@ -87,7 +87,7 @@ class Clear(Term):
     sigma: float = 0.02
     name: ClassVar[str] = "clear"
 
-    def residual(self, sims: Sims) -> np.ndarray:
+    def residual(self, sims: Rows) -> np.ndarray:
         return depths(sims.view("point.pos"), np.array(self.discs, float).reshape(-1, 3))
 
 
@@ -112,7 +112,7 @@ class Target(Term):
     sigma: float = 0.5
     name: ClassVar[str] = "target"
 
-    def residual(self, sims: Sims) -> np.ndarray:
+    def residual(self, sims: Rows) -> np.ndarray:
         time = sims.view("time").reshape(-1)
         return sims.view("point.pos")[:, 2] - self.height - self.sway * np.sin(2 * np.pi / self.period * time)
 

@@ -18,7 +18,7 @@ import mujoco
 import numpy as np
 
 from tumble.characters.character import Character, Joint, add_sensors
-from tumble.characters.humanoid import GROUND_BIT
+from tumble.characters.humanoid import GROUND_BIT, knee_for, planted
 from tumble.characters.looks import SHIRT, SHOES, SKIN, TROUSERS, add_face
 from tumble.errors import UserError, check_number
 
@@ -56,6 +56,18 @@ ANKLE = {
     "ankle_side": ((1, 0, 0), -35, 35, 5, 150),
 }
 TOE = {"toe": ((0, -1, 0), -6, 45, 0.3, 30)}
+
+# The humanoid's stances, above the hips; rad.
+READY = {
+    "back_bend": 0.06, "chest_twist": 0.15, "neck_bend": -0.05, "neck_twist": 0.15,
+    "left_shoulder_side": 0.25, "left_shoulder_bend": 0.75, "left_shoulder_twist": -0.35, "left_elbow": 1.75,
+    "right_shoulder_side": 0.25, "right_shoulder_bend": 0.55, "right_shoulder_twist": -0.40, "right_elbow": 1.80,
+}  # fmt: skip
+TAIKO = {
+    "back_bend": -0.10, "chest_twist": 0.10, "neck_twist": 0.10,
+    "left_shoulder_side": 0.25, "left_shoulder_bend": 0.80, "left_shoulder_twist": -0.25, "left_elbow": 0.80,
+    "right_shoulder_side": -0.20, "right_shoulder_bend": 2.50, "right_elbow": 0.80,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -145,7 +157,12 @@ def biped(name: str = "biped", **proportions: float) -> Character:
         toes=("left_toe", "right_toe"),
         hands=("left_forearm", "right_forearm"),
         arms=("left_arm", "right_arm"),
-        poses={"rest": _standing(shape), "t-pose": _t_pose(shape)},
+        poses={
+            "rest": _standing(shape),
+            "t-pose": _t_pose(shape),
+            "ready": READY | _stance(shape, 0.92, 0.12, -0.10, turn=0.3, lean=0.12),
+            "taiko": TAIKO | _stance(shape, 0.89, 0.30, -0.42, turn=0.1, lean=0.08),
+        },
         recipe={"kind": "biped", "name": name, **asdict(shape)},
     )
     return character
@@ -166,12 +183,6 @@ def beast2() -> Character:
     return biped("beast2", legs=1.25, arms=0.6, trunk=0.6, pelvis=2.5, head=0.8)
 
 
-def knee_for(thigh: float, shin: float, reach: float) -> float:
-    """Knee angle, rad, at which hip and ankle are `reach` m apart; straight where the leg is too short."""
-    cosine = (reach**2 - thigh**2 - shin**2) / (2 * thigh * shin)
-    return math.acos(min(1.0, max(-0.9, cosine)))
-
-
 def _standing(shape: Proportions) -> dict[str, float]:
     """Knees a little bent, the longer leg's more, both feet flat and level."""
     level = min(_hip_height(shape, side, 0.2) for side in ("left", "right"))
@@ -182,6 +193,19 @@ def _standing(shape: Proportions) -> dict[str, float]:
         hip = math.atan2(shin * math.sin(knee), thigh + shin * math.cos(knee))  # ankle below the hip
         angles |= {f"{side}_hip_bend": hip, f"{side}_knee": knee, f"{side}_ankle": knee - hip}
         angles |= {f"{side}_shoulder_side": 0.12, f"{side}_elbow": 0.25}
+    return angles
+
+
+def _stance(shape: Proportions, height: float, front: float, back: float, turn: float, lean: float) -> dict[str, float]:
+    """Legs with the left foot in front, both soles level; lengths in units of the shorter leg, rad. See `planted`."""
+    names = ("hip_bend", "hip_side", "hip_turn", "knee", "ankle")
+    short = min(shape.reach("left"), shape.reach("right"))
+    angles: dict[str, float] = {}
+    for side, ahead, turned in (("left", front, turn), ("right", back, -turn)):
+        thigh, shin, ankle = shape.leg(side)
+        leg = planted(thigh, shin, (height * short - ankle) / math.cos(lean), ahead * short, turned, lean)
+        angles |= {f"{side}_{joint}": angle for joint, angle in zip(names, leg, strict=True)}
+        angles[f"{side}_ankle_side"] = -lean
     return angles
 
 

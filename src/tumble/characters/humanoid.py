@@ -56,6 +56,18 @@ HIP = {
 KNEE = {"knee": ((0, 1, 0), 0, 155, 300, 1.0)}
 ANKLE = {"ankle": ((0, -1, 0), -50, 35, 300, 1.0)}
 
+# Stances of hamalainen2014 (sections 4.4 and 5.1), above the hips, rad. Angles: not given; ours.
+READY = {
+    "spine_bend": 0.06, "spine_twist": 0.15, "neck_bend": -0.05, "neck_twist": 0.30,
+    "left_shoulder_side": 0.25, "left_shoulder_bend": 0.75, "left_shoulder_twist": -0.35, "left_elbow": 1.75,
+    "right_shoulder_side": 0.25, "right_shoulder_bend": 0.55, "right_shoulder_twist": -0.40, "right_elbow": 1.80,
+}  # fmt: skip
+TAIKO = {
+    "spine_bend": -0.10, "spine_twist": 0.10, "neck_twist": 0.10,
+    "left_shoulder_side": 0.25, "left_shoulder_bend": 0.80, "left_shoulder_twist": -0.25, "left_elbow": 0.80,
+    "right_shoulder_side": -0.20, "right_shoulder_bend": 2.50, "right_elbow": 0.80,
+}  # fmt: skip
+
 GROUND_BIT, LEGS_BIT = 1, 2  # collision classes: the world; the other leg
 
 
@@ -109,7 +121,12 @@ def humanoid(
         feet=("left_foot", "right_foot"),
         hands=("left_hand", "right_hand"),
         arms=("left_arm", "right_arm"),
-        poses={"rest": _both_sides(arms_down | stance), "t-pose": _both_sides(arms_out)},
+        poses={
+            "rest": _both_sides(arms_down | stance),
+            "t-pose": _both_sides(arms_out),
+            "ready": READY | _stance(0.78, 0.14, -0.14, turn=0.5),
+            "taiko": TAIKO | _stance(0.75, 0.29, -0.395, turn=0.15),
+        },
         recipe=recipe,
     )
     return character
@@ -117,6 +134,47 @@ def humanoid(
 
 def _both_sides(angles: Mapping[str, float]) -> dict[str, float]:
     return {f"{side}_{joint}": angle for side in ("left", "right") for joint, angle in angles.items()}
+
+
+def knee_for(thigh: float, shin: float, reach: float) -> float:
+    """Knee angle, rad, at which hip and ankle are `reach` m apart; straight where the leg is too short."""
+    cosine = (reach**2 - thigh**2 - shin**2) / (2 * thigh * shin)
+    return math.acos(min(1.0, max(-0.9, cosine)))
+
+
+def planted(
+    thigh: float, shin: float, down: float, ahead: float, turn: float = 0.0, lean: float = 0.0
+) -> tuple[float, float, float, float, float]:
+    """Bend, side and twist of the hip, knee and ankle, rad, of a leg that stands under an upright pelvis.
+
+    Knee and ankle have one axis each, across the leg: the leg stays in a plane, and the sole is level where that plane
+    is upright. So a foot goes sideways by a turn of the plane, and points where the plane does; or the plane leans, and
+    the sole with it.
+
+    Args:
+      thigh, shin: lengths, m.
+      down, ahead: way from hip to ankle in the leg's plane, m.
+      turn: of the plane about the vertical, away from the middle, rad.
+      lean: of the plane to the side, away from the middle, rad.
+    """
+    knee = knee_for(thigh, shin, math.hypot(down, ahead))
+    # of the thigh, in the plane
+    lift = math.atan2(ahead, down) + math.atan2(shin * math.sin(knee), thigh + shin * math.cos(knee))
+    (ct, st), (cs, ss), (cl, sl) = ((math.cos(angle), math.sin(angle)) for angle in (turn, lean, lift))
+    bend = math.atan2(ct * sl - st * ss * cl, cs * cl)
+    side = math.asin(st * sl + ct * ss * cl)
+    twist = math.atan2(st * cl - ct * ss * sl, ct * cs)
+    return bend, side, twist, knee, knee - lift
+
+
+def _stance(down: float, front: float, back: float, turn: float) -> dict[str, float]:
+    """Legs with the left foot in front, both soles level; m of legs of 0.85 m, rad. See `planted`.
+
+    Without a lean: the ankle cannot roll, and on the inner edges of leaning feet it drifts or falls.
+    """
+    names = ("hip_bend", "hip_side", "hip_twist", "knee", "ankle")
+    legs = {"left": planted(0.43, 0.42, down, front, turn), "right": planted(0.43, 0.42, down, back, -turn)}
+    return {f"{side}_{joint}": angle for side, leg in legs.items() for joint, angle in zip(names, leg, strict=True)}
 
 
 def _joint_rows() -> list[tuple[str, str, tuple[Any, ...]]]:

@@ -16,7 +16,7 @@ from tumble.commands import SetGoal
 from tumble.errors import UserError, check_number
 from tumble.planners import Planner, planner_kind
 from tumble.scenarios import SCENARIOS, Scenario
-from tumble.sims import STAGE, Sims
+from tumble.sims import Sims
 
 LIVE = ("stand", "getup")  # a quiet scenario and a busy one
 
@@ -135,27 +135,27 @@ def _measure(scenario: Scenario, kind: Any, settings: Any, frames: int, threads:
     return {"plan_ms": plan_ms, "raw_ms": raw_ms, "overhead": plan_ms / raw_ms}
 
 
-def _spy(planner: Planner) -> list[np.ndarray]:
-    """The state rows before every physics step that the planner takes from now on."""
-    seen: list[np.ndarray] = []
+def _spy(planner: Planner) -> list[tuple[np.ndarray, dict[str, Any]]]:
+    """The state rows before every physics step that the planner takes from now on, and the step's arguments."""
+    seen: list[tuple[np.ndarray, dict[str, Any]]] = []
     batch = planner.sims.batch
     step = batch.step
 
     def spied(**arguments: Any) -> None:
-        seen.append(batch.state.copy())
+        seen.append((batch.state.copy(), arguments))
         step(**arguments)
 
     batch.step = spied  # type: ignore[assignment, method-assign]
     return seen
 
 
-def _physics(bare: Sims, seen: list[np.ndarray]) -> float:
+def _physics(bare: Sims, seen: list[tuple[np.ndarray, dict[str, Any]]]) -> float:
     """Seconds that Batch.step takes from all those states; empties the list."""
     total = 0.0
-    for rows in seen:
+    for rows, arguments in seen:
         bare.state[:] = rows
         began = time.perf_counter()
-        bare.batch.step(stage=STAGE)
+        bare.batch.step(**arguments)
         total += time.perf_counter() - began
     seen.clear()
     return total

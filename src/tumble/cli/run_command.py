@@ -4,6 +4,7 @@ import json
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import TracebackType
 from typing import Annotated, Any
 
 import numpy as np
@@ -16,6 +17,9 @@ from tumble.cli.progress import Interrupt, Progress
 from tumble.controller import Controller
 from tumble.controllers import controller_kind
 from tumble.errors import UserError, check_number, choose
+from tumble.experience import Experience
+from tumble.experience_file import ExperienceFile
+from tumble.planners import PLANNERS, Planned, Planner
 from tumble.recording import Recorder, check_place
 from tumble.scenarios import SCENARIOS, Result, Scenario, run_trial
 from tumble.scene import Scene
@@ -34,6 +38,7 @@ examples:
   tumble run push --force 600 --trials 10 --seed 100 --json
   tumble run getup --controller cem --samples 64 --horizon 1.0
   tumble run getup --record getup.npz && tumble strip getup.npz getup.png
+  tumble run dodge --controller smc --trials 100 --learned dodge.experience
 
 'tumble run SCENARIO --help' lists all options of a scenario, and all settings of its --controller."""
 
@@ -56,6 +61,10 @@ class RunOptions:
     """For the physics; 0: one per core. Results do not depend on it."""
     record: Path | None = None
     """Write a recording (.npz); with several trials one each, its seed in the name."""
+    learned: Path | None = None
+    """Learn from experience: load this file if it is there, and add to it (planners that learn: smc)."""
+    frozen: bool = False
+    """Use what was learned without adding to it."""
     as_json: Annotated[bool, tyro.conf.arg(name="json")] = False
     """Print exactly one JSON object on standard output."""
 
@@ -133,8 +142,10 @@ def run(options: RunOptions, scenario: Scenario, settings: Any) -> int:
         if options.record.suffix != ".npz":
             raise UserError(f"a recording's name ends in .npz, got {options.record}")
         check_place(options.record)
+    if options.frozen and options.learned is None:
+        raise UserError("--frozen is for what was learned; name its file: --learned FILE")
     runner = _Runner(options, scenario, settings)
-    with Progress(options.trials) as progress, Interrupt() as interrupt:
+    with runner, Progress(options.trials) as progress, Interrupt() as interrupt:
         progress.say("compiling (once after installing)")
         runner.warm_up()
         for seed in range(options.seed, options.seed + options.trials):
@@ -142,18 +153,54 @@ def run(options: RunOptions, scenario: Scenario, settings: Any) -> int:
             if interrupt.seen:
                 break
     summary = runner.tally.summary(scenario.name, runner.controller, runner.character)
+    if runner.learned is not None:
+        summary["learned"] = len(runner.learned.experience)
     if options.as_json:
         print(json.dumps(summary))
     else:
-        report(summary, runner.written)
+        report(summary, runner.written, options.learned)
     return 130 if interrupt.seen else 0
 
 
+class _Learned:
+    """Experience that the controllers of all trials share, and its file."""
+
+    def __init__(self, path: Path, frozen: bool, name: str, controller: Controller) -> None:
+        """Load the file for a controller like this one, called by that name."""
+        planner = self._planner(controller)
+        if planner is None or planner.memory is None:
+            able = [name for name, kind in PLANNERS.items() if kind.planner.learns]
+            raise UserError(f"controller '{name}' does not learn; choose: {', '.join(able)}")
+        self.experience = Experience(*planner.memory)
+        self.experience.growing = not frozen
+        self.file = ExperienceFile(path, self.experience, planner.about, frozen)
+        if self.file.warning is not None:
+            Console(stderr=True, highlight=False).print(f"tumble: {self.file.warning}", markup=False, soft_wrap=True)
+
+    @staticmethod
+    def _planner(controller: Controller) -> Planner | None:
+        return controller.planner if isinstance(controller, Planned) else None
+
+    def warm_up(self) -> None:
+        """Compile a query."""
+        some = Experience(self.experience.features, self.experience.size)
+        some.add(np.zeros(some.features), np.zeros(some.size))
+        some.nearest(np.zeros(some.features), 1)
+
+    def teach(self, session: Session) -> None:
+        """Have a session's controller use the experience, and the file hear what it adds."""
+        planner = self._planner(session.controller)
+        assert planner is not None
+        planner.remember(self.experience)
+        session.listeners.append(self.file)
+
+
 class _Runner:
-    """Makes a fresh controller for every trial, and a scene for every body.
+    """Makes a fresh controller for every trial, and a scene for every body. Leaving it writes what was learned.
 
     Attributes:
       controller, character: names of what was chosen, or of what the scenario is made for.
+      learned: what the trials learn from, or None.
     """
 
     def __init__(self, options: RunOptions, scenario: Scenario, settings: Any) -> None:
@@ -163,6 +210,17 @@ class _Runner:
         self._body = character(self.character)
         self._scene = scenario.scene(self._body)
         self.tally, self.written = Tally(), list[Path]()
+        self.learned: _Learned | None = None
+        if options.learned is not None:
+            first = self.make(self._scene, options.seed)
+            self.learned = _Learned(options.learned, options.frozen, self.controller, first)
+
+    def __enter__(self) -> "_Runner":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: Any, trace: TracebackType | None) -> None:
+        if self.learned is not None:
+            self.learned.file.close()
 
     def scene(self, seed: int) -> Scene:
         """The scene of a trial."""
@@ -177,12 +235,16 @@ class _Runner:
     def warm_up(self) -> None:
         """Compile what a frame needs, so that no trial pays for it."""
         Session(self._scene, self.make(self._scene, 0), self._scene.state()).step()
+        if self.learned is not None:
+            self.learned.warm_up()
 
     def trial(self, seed: int, progress: Progress, interrupt: Interrupt) -> None:
         recorders: list[Recorder] = []
 
         def watch(session: Session) -> None:
             session.listeners.append(progress)
+            if self.learned is not None:
+                self.learned.teach(session)
             if self.options.record is not None:
                 about = (self.scenario.name, self.controller, seed, asdict(self.settings))
                 recorders.append(Recorder(session, *about))
@@ -211,8 +273,8 @@ class _Runner:
         self.written.append(path)
 
 
-def report(summary: dict[str, Any], written: list[Path]) -> None:
-    """Tell people how it went."""
+def report(summary: dict[str, Any], written: list[Path], learned: Path | None = None) -> None:
+    """Tell people how it went, what was recorded, and which file of experience was used."""
     console = Console(highlight=False)
     won, trials, metrics = summary["successes"], summary["trials"], summary["metrics"]
     colour = "green" if won == trials else "yellow" if won else "red"
@@ -228,6 +290,8 @@ def report(summary: dict[str, Any], written: list[Path]) -> None:
         )
         shown = ", ".join(f"{name} {value:.3g}" for name, value in metrics.items())
         console.print(f"  {shown}")
+    if learned is not None:
+        console.print(f"  learned from {summary['learned']} situations in {learned}")
     for path in written:
         console.print(f"  recorded {path}; look at it: tumble strip {path} {path.with_suffix('.png')}")
 

@@ -21,9 +21,9 @@ from tumble.goals.behaviours import (
     steer,
     turbo,
 )
-from tumble.goals.goal import Goal, Term
+from tumble.goals.goal import Goal, Term, Way
 
 __all__ = [
-    "GOALS", "Goal", "Term", "balance", "juggle", "looking", "on_ball", "on_ball_reach", "reach", "reaching",
+    "GOALS", "Goal", "Term", "Way", "balance", "juggle", "looking", "on_ball", "on_ball_reach", "reach", "reaching",
     "steer", "turbo",
 ]  # fmt: skip

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from tumble.errors import UserError, check_number, choose
-from tumble.goals.goal import Goal
+from tumble.goals.goal import Goal, Way
+from tumble.goals.stance import stance_ways
 from tumble.goals.terms import (
     AboveBall,
     Damage,
@@ -36,31 +37,37 @@ ALARMED = 250.0  # cost of balance from which it takes full effort: not given; w
 SIDES = ("left", "right")
 
 
-def balance(scene: Scene, facing: tuple[float, float] | None = None) -> Goal:
-    """Stay up and at rest, or get there: the cost of hamalainen2015 eq. 31.
+def balance(
+    scene: Scene, facing: tuple[float, float] | None = None, pose: str | None = None, roll: bool = False
+) -> Goal:
+    """Stay up and at rest, or get there: the cost of hamalainen2015 eq. 31; for whole plans that of 2014 eq. 3.
 
     Departure: d_y is the character's own standing height (the paper's model: 1.04 m).
 
     Args:
       facing: horizontal direction to look at, as when somebody pulls there; None drops the term.
+      pose: of the character, to stand in; 'rest' where it is not given.
+      roll: whether rolling over from the back is worth a little too, to planners of whole plans (2014 eq. 11).
     """
-    goal = _balance(scene, ALARMED)
+    goal = _balance(scene, ALARMED, pose, stance_ways(scene, pose or "rest", roll))
     return goal if facing is None else goal + looking(scene, facing)
 
 
-def _balance(scene: Scene, alarmed: float) -> Goal:
+def _balance(scene: Scene, alarmed: float, pose: str | None = None, ways: Sequence[Way] = ()) -> Goal:
     """Balance that takes full effort from that cost on."""
     character = scene.character
     left, right = character.feet
     return Goal(
         Velocity(),
         OverFeet(left, right),
-        Height(character.root, left, right, standing=_standing(scene)),
+        Height(character.root, left, right, standing=_standing(scene, pose or "rest")),
         FeetApart(left, right),
         Spin(character.root),
         Upright(character.root),
         Damage(character.head),
         alarmed=alarmed,
+        pose=pose,
+        ways=ways,
     )
 
 
@@ -179,9 +186,9 @@ GOALS: Mapping[str, Callable[..., Goal]] = {
 }
 
 
-def _standing(scene: Scene) -> float:
-    """Height of the root above the mean of the feet in the rest pose, m."""
-    character, data = scene.character, scene.show(scene.state("rest"))
+def _standing(scene: Scene, pose: str = "rest") -> float:
+    """Height of the root above the mean of the feet in a pose, m."""
+    character, data = scene.character, scene.show(scene.state(pose))
     feet = np.mean([data.body(foot).xipos[2] for foot in character.feet])
     return float(data.body(character.root).xipos[2] - feet)
 

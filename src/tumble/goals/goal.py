@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from tumble.errors import UserError, check_number, unknown
-from tumble.sims import Sims
+from tumble.sims import Rows
 
 
 class Term(ABC):
@@ -20,12 +20,30 @@ class Term(ABC):
     sigma: float
 
     @abstractmethod
-    def residual(self, sims: Sims) -> np.ndarray:
+    def residual(self, sims: Rows) -> np.ndarray:
         """(nsim,) or (nsim, d) in the unit of sigma; 0 where all is well."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One of several ways to do well: terms that are to be met together at some moment of a plan.
+
+    Attributes:
+      name: for people.
+      terms: what is wanted.
+      priority: logarithm of how much it is worth beside the others, w in hamalainen2014 eqs. 3 and 11.
+    """
+
+    name: str
+    terms: tuple[Term, ...]
+    priority: float = 0.0
 
 
 class Goal:
     """Terms that are wanted together, the effort that they call for, and the habits that suit them.
+
+    Planners that judge step by step take `terms`. Planners that judge whole plans take `ways`: the best moment
+    of the best way decides.
 
     Effort rises from `least_effort` where the terms cost `calm` or less to 1 where they cost `alarmed`
     or more. In a sum, costs add, the largest effort wins, and the right summand's pose replaces the left's.
@@ -34,6 +52,7 @@ class Goal:
       terms: what is wanted.
       pose: name of the pose to stay near; None leaves it to the other summands, else 'rest'.
       loose: joint groups whose angles the pose says little about, because they have something to do.
+      ways: to judge whole plans by; by default one, of the goal's own terms. Adding goals combines their ways.
     """
 
     def __init__(
@@ -44,26 +63,31 @@ class Goal:
         least_effort: float = 0.0,
         pose: str | None = None,
         loose: Sequence[str] = (),
+        ways: Sequence[Way] = (),
     ) -> None:
-        for term in terms:
+        ways = tuple(ways) or (Way("goal", terms),)
+        for term in (*terms, *(term for way in ways for term in way.terms)):
             check_number(f"sigma of term '{term.name}'", term.sigma, 0, above=True)
         if not 0 <= calm < alarmed < np.inf:
             raise UserError(f"a goal needs 0 <= calm < alarmed < inf, got {calm:g} and {alarmed:g}")
         check_number("least_effort", least_effort, 0, 1)
-        self.terms, self.pose, self.loose = terms, pose, tuple(loose)
+        self.terms, self.pose, self.loose, self.ways = terms, pose, tuple(loose), ways
         self._efforts = [_Effort(tuple(range(len(terms))), calm, alarmed, least_effort)]
         self._weights: Mapping[str, float] = {}
 
     def __add__(self, other: "Goal") -> "Goal":
         loose = dict.fromkeys((*self.loose, *other.loose))
-        both = Goal(*self.terms, *other.terms, pose=other.pose or self.pose, loose=tuple(loose))
+        ways = [
+            Way(one.name, one.terms + two.terms, one.priority + two.priority) for one in self.ways for two in other.ways
+        ]
+        both = Goal(*self.terms, *other.terms, pose=other.pose or self.pose, loose=tuple(loose), ways=ways)
         shift = {i: i + len(self.terms) for i in range(len(other.terms))}
         both._efforts = self._efforts + [effort.moved(shift) for effort in other._efforts]
         both._weights = {**self._weights, **other._weights}
         return both
 
     def without(self, *names: str) -> "Goal":
-        """The goal without the terms of those names."""
+        """The goal without the terms of those names, and with no other way than those that stay."""
         for name in names:
             if name not in self.names:
                 raise unknown("term", name, self.names, " in the goal")
@@ -87,10 +111,23 @@ class Goal:
         """The terms' names, in the order of `values`."""
         return tuple(term.name for term in self.terms)
 
-    def values(self, sims: Sims) -> np.ndarray:
+    def values(self, sims: Rows) -> np.ndarray:
         """(nsim, terms): |residual / sigma|^2 of every term times its weight, inf in broken rows; a new array."""
-        values = np.empty((sims.nsim, len(self.terms)))
-        for i, term in enumerate(self.terms):
+        return self._values(sims, self.terms)
+
+    def way_costs(self, sims: Rows) -> np.ndarray:
+        """(nsim, ways): the sum of the values of every way's terms, inf in broken rows; a new array."""
+        distinct: list[Term] = []
+        for term in (term for way in self.ways for term in way.terms):
+            if term not in distinct:
+                distinct.append(term)
+        values = self._values(sims, distinct)
+        places = [[distinct.index(term) for term in way.terms] for way in self.ways]
+        return np.stack([values[:, columns].sum(axis=1) for columns in places], axis=1)
+
+    def _values(self, sims: Rows, terms: Sequence[Term]) -> np.ndarray:
+        values = np.empty((sims.nsim, len(terms)))
+        for i, term in enumerate(terms):
             residual = term.residual(sims)
             _squares(residual if residual.ndim == 2 else residual[:, None], term.sigma, values[:, i])
             if term.name in self._weights:
@@ -99,7 +136,7 @@ class Goal:
             values[sims.broken] = np.inf
         return values
 
-    def cost(self, sims: Sims) -> np.ndarray:
+    def cost(self, sims: Rows) -> np.ndarray:
         """(nsim,): the sum of the terms' values."""
         return self.values(sims).sum(axis=1)
 

@@ -7,7 +7,7 @@ import numpy as np
 from numba import njit
 
 from tumble.goals.goal import Term
-from tumble.sims import Sims
+from tumble.sims import Rows
 
 UP = np.array([0.0, 0.0, 1.0])
 
@@ -20,7 +20,7 @@ class Velocity(Term):
     target: tuple[float, float, float] = (0.0, 0.0, 0.0)
     name: ClassVar[str] = "velocity"
 
-    def residual(self, sims: Sims) -> np.ndarray:
+    def residual(self, sims: Rows) -> np.ndarray:
         return sims.view("com_velocity") - self.target
 
 
@@ -33,7 +33,7 @@ class OverFeet(Term):
     sigma: float = 0.025
     name: ClassVar[str] = "over_feet"
 
-    def residual(self, sims: Sims) -> np.ndarray:
+    def residual(self, sims: Rows) -> np.ndarray:
         return _off_line(sims.view("com"), sims.view(f"{self.left}.pos"), sims.view(f"{self.right}.pos"))
 
 
@@ -60,7 +60,7 @@ class Height(Term):
     sigma: float = 0.025
     name: ClassVar[str] = "height"
 
-    def residual(self, sims: Sims) -> np.ndarray:
+    def residual(self, sims: Rows) -> np.ndarray:
         left, right = sims.view(f"{self.left}.pos"), sims.view(f"{self.right}.pos")
         return _sunk(sims.view(f"{self.root}.pos"), left, right, self.standing)
 
@@ -84,7 +84,7 @@ class FeetApart(Term):
     sigma: float = 0.05
     name: ClassVar[str] = "feet_apart"
 
-    def residual(self, sims: Sims) -> np.ndarray:
+    def residual(self, sims: Rows) -> np.ndarray:
         return _farther(sims.view(f"{self.left}.pos"), sims.view(f"{self.right}.pos"), self.limit)
 
 
@@ -106,7 +106,7 @@ class Spin(Term):
     sigma: float = 2.0
     name: ClassVar[str] = "spin"
 
-    def residual(self, sims: Sims) -> np.ndarray:
+    def residual(self, sims: Rows) -> np.ndarray:
         return sims.view(f"{self.root}.spin")
 
 
@@ -118,7 +118,7 @@ class Upright(Term):
     sigma: float = 0.1
     name: ClassVar[str] = "upright"
 
-    def residual(self, sims: Sims) -> np.ndarray:
+    def residual(self, sims: Rows) -> np.ndarray:
         return sims.view(f"{self.root}.up") - UP
 
 
@@ -130,7 +130,7 @@ class Straight(Term):
     sigma: float = 0.1
     name: ClassVar[str] = "straight"
 
-    def residual(self, sims: Sims) -> np.ndarray:
+    def residual(self, sims: Rows) -> np.ndarray:
         return sims.view(f"{self.trunk}.up") - UP
 
 
@@ -146,7 +146,7 @@ class Facing(Term):
     sigma: float = 0.1
     name: ClassVar[str] = "facing"
 
-    def residual(self, sims: Sims) -> np.ndarray:
+    def residual(self, sims: Rows) -> np.ndarray:
         return _heading(sims.view(f"{self.head}.forward")) - self.direction
 
 
@@ -169,7 +169,7 @@ class Damage(Term):
     sigma: float = 0.01
     name: ClassVar[str] = "damage"
 
-    def residual(self, sims: Sims) -> np.ndarray:
+    def residual(self, sims: Rows) -> np.ndarray:
         return np.minimum(1.0, sims.view(f"{self.head}.{self.by}"))
 
 
@@ -182,7 +182,7 @@ class LookAt(Term):
     sigma: float = 0.1
     name: ClassVar[str] = "look_at"
 
-    def residual(self, sims: Sims) -> np.ndarray:
+    def residual(self, sims: Rows) -> np.ndarray:
         heading = _heading(sims.view(f"{self.head}.forward"))
         return _turned_away(heading, sims.view(f"{self.head}.pos"), np.array(self.point))
 
@@ -208,7 +208,7 @@ class Reach(Term):
     sigma: float = 0.05
     name: ClassVar[str] = "reach"
 
-    def residual(self, sims: Sims) -> np.ndarray:
+    def residual(self, sims: Rows) -> np.ndarray:
         return sims.view(f"{self.hand}.pos") - self.target
 
 
@@ -220,7 +220,7 @@ class OverBall(Term):
     sigma: float = 0.025
     name: ClassVar[str] = "over_ball"
 
-    def residual(self, sims: Sims) -> np.ndarray:
+    def residual(self, sims: Rows) -> np.ndarray:
         return (sims.view("com") - sims.view(f"{self.ball}.pos"))[:, :2]
 
 
@@ -235,7 +235,7 @@ class AboveBall(Term):
     sigma: float = 0.025
     name: ClassVar[str] = "above_ball"
 
-    def residual(self, sims: Sims) -> np.ndarray:
+    def residual(self, sims: Rows) -> np.ndarray:
         top = sims.view(f"{self.ball}.pos")[:, 2] + self.radius
         return np.minimum(0.0, sims.view(f"{self.root}.pos")[:, 2] - top - self.standing)
 
@@ -250,7 +250,7 @@ class UnderBall(Term):
     sigma: float = 0.025
     name: ClassVar[str] = "under_ball"
 
-    def residual(self, sims: Sims) -> np.ndarray:
+    def residual(self, sims: Rows) -> np.ndarray:
         ball, contact = sims.view(f"{self.ball}.pos"), sims.view(f"{self.ball}.contact")
         return _beside(ball, self.radius, contact, sims.view(f"{self.head}.pos"))
 

@@ -10,11 +10,12 @@ the next frame; `reset` forgets it.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from tumble.errors import check_number
+from tumble.errors import UserError, check_number
+from tumble.experience import Experience
 from tumble.goals import Goal
 from tumble.scene import Scene
 from tumble.sims import Sims
@@ -26,7 +27,7 @@ class Plan:
 
     Attributes:
       controls: (K, motors.size), the best sequence; its first row is the one to do.
-      cost: of the best sequence, all steps and terms and the control's own.
+      cost: of the best sequence: all steps and terms and the control's own, or -2 log of its fitness as a whole.
       values: (K, terms), the goal's terms along the best path.
       path: (K, 3), predicted positions of the root along the best path, m.
       paths: (n, K, 3), the sampled ones, for drawing.
@@ -35,6 +36,7 @@ class Plan:
       sim_steps: simulation steps spent.
       broken: how many of the simulations went unstable.
       statistics: figures of the algorithm's own, by name.
+      way: which of the goal's ways it takes, where the planner judges whole plans.
     """
 
     controls: np.ndarray
@@ -47,6 +49,7 @@ class Plan:
     sim_steps: int
     broken: int
     statistics: dict[str, float] = field(default_factory=dict)
+    way: str = ""
 
 
 def check_sizes(scene: Scene, samples: int, horizon: float) -> None:
@@ -63,9 +66,17 @@ class Planner(ABC):
       settings: a frozen dataclass with at least `samples` and `horizon`.
       sims: the simulations, one row a future.
       steps: control steps ahead, K.
+      learns: whether it learns from experience.
+      memory: features of a situation and numbers of a plan, where it learns; else None.
+      about: what experience must have in common with it to be of use.
+      experience: what it guesses from and adds to; none until `remember`.
     """
 
     settings: Any
+    learns: ClassVar[bool] = False
+    memory: tuple[int, int] | None = None
+    about: dict[str, Any] = {}  # noqa: RUF012 - replaced, never changed
+    experience: Experience | None = None
 
     def __init__(self, scene: Scene, samples: int, horizon: float, seed: int, nthread: int = 0) -> None:
         check_sizes(scene, samples, horizon)
@@ -84,9 +95,18 @@ class Planner(ABC):
     def configured(self, settings: Any) -> "Planner":
         """The planner with other settings: itself, or a new one where sizes change."""
         if (settings.samples, settings.horizon) != (self.settings.samples, self.settings.horizon):
-            return type(self)(self.scene, settings, self._seed, self._nthread)
+            other = type(self)(self.scene, settings, self._seed, self._nthread)
+            if self.experience is not None and other.about == self.about:
+                other.remember(self.experience)
+            return other
         self.settings = settings
         return self
+
+    def remember(self, experience: Experience) -> None:
+        """Guess from experience and add to it, where it learns."""
+        if not self.learns:
+            raise UserError(f"{type(self).__name__} does not learn from experience; choose: smc")
+        self.experience = experience
 
     @abstractmethod
     def _forget(self) -> None:

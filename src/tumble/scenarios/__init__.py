@@ -2,6 +2,7 @@
 
 from tumble.scenarios.balancing import Explosion, GetUp, GetUpProne, Push, Stand
 from tumble.scenarios.ball import Juggle, OnBall, OnBallReach, OnLightBall
+from tumble.scenarios.dodging import Dodge, DodgeHeavy, Impulse
 from tumble.scenarios.going import Obstacles, Reach, Steer, Turbo, Wall
 from tumble.scenarios.run import Result, run_trial
 from tumble.scenarios.scenario import Scenario, Trial
@@ -14,8 +15,8 @@ __all__ = ["SCENARIOS", "Result", "Scenario", "Track", "Trial", "run_trial"]
 SCENARIOS: dict[str, type[Scenario]] = {
     kind.name: kind
     for kind in (
-        Stand, Push, Wall, Explosion, GetUp, GetUpProne, Reach, OnBall, OnLightBall, OnBallReach, Juggle, Steer,
-        Obstacles, Turbo, SteerWalk, WalkPush, StandPush, WalkBodies,
+        Stand, Push, Impulse, Wall, Explosion, Dodge, DodgeHeavy, GetUp, GetUpProne, Reach,
+        OnBall, OnLightBall, OnBallReach, Juggle, Steer, Obstacles, Turbo, SteerWalk, WalkPush, StandPush, WalkBodies,
         SimbiconHumanoid, SimbiconPlanar, SimbiconBird, SimbiconRaptor,
     )
 }  # fmt: skip

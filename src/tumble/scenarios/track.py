@@ -28,6 +28,7 @@ class Track:
         feet = (*scene.character.feet, *scene.character.toes)
         self._others = np.array([bone not in feet for bone in scene.bones])
         self._sensors: list[np.ndarray] = []
+        self._rows = np.empty((0, scene.model.nsensordata))  # the same as an array, up to the last look
         self._speeds: list[np.ndarray] = []
         self.commands: list[tuple[float, Command]] = []
         self.broken = False
@@ -41,8 +42,9 @@ class Track:
 
     def of(self, channel: str) -> np.ndarray:
         """(frames, d): a channel of the scene in every frame."""
-        rows = np.array(self._sensors).reshape(-1, self.scene.model.nsensordata)
-        return rows[:, self.scene.channels[channel]]
+        if len(self._rows) < len(self._sensors):
+            self._rows = np.array(self._sensors)
+        return self._rows[:, self.scene.channels[channel]]
 
     def last(self, seconds: float) -> slice:
         """The frames of the last seconds."""
@@ -72,15 +74,21 @@ class Track:
         """Whether the track is that long and nothing broke."""
         return not self.broken and len(self._sensors) * self.scene.dt > seconds - 0.5 * self.scene.dt
 
-    def balanced(self) -> bool:
+    def balanced(self, at: float | None = None) -> bool:
         """Whether over the last 0.5 s only feet touched the ground and it stood tall, upright and still.
 
         Tall: the root at 85 % or more of its standing height; upright: the trunk within 25 degrees of
         the vertical; still: the centre of mass slower than 0.5 m/s. A world that broke is not balanced.
+
+        Args:
+          at: seconds from the start, instead of the end of the track.
         """
-        last = self.last(SETTLED)
+        frames = len(self._sensors)
+        end = frames if at is None else round(at / self.scene.dt)
+        last = slice(end - round(SETTLED / self.scene.dt), end)
         return (
-            self.lasted(SETTLED)
+            last.start >= 0
+            and end <= frames - self.broken
             and bool(self.only_feet[last].all())
             and bool(self.height[last].min() >= TALL)
             and bool(self.upright[last].min() >= UPRIGHT)

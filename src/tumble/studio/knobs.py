@@ -76,10 +76,11 @@ def _range(settings: Any, name: str, value: float) -> tuple[float, float]:
     """The widest ends around a value that the class takes."""
     if value == 0:
         return 0.0, 1.0
-    floor = 1.0 if isinstance(value, int) else 0.0
-    low = next(end for factor in FACTORS if _takes(settings, name, end := max(floor, round_to(value, value / factor))))
-    high = next(end for factor in FACTORS if _takes(settings, name, end := round_to(value, value * factor)))
-    return (float(low), float(high)) if low < high else (0.0, float(high))
+    floor = -math.inf if value < 0 else 1.0 if isinstance(value, int) else 0.0
+    near = next(end for factor in FACTORS if _takes(settings, name, end := max(floor, round_to(value, value / factor))))
+    far = next(end for factor in FACTORS if _takes(settings, name, end := round_to(value, value * factor)))
+    low, high = sorted((float(near), float(far)))  # a negative value's ends change places
+    return (low, high) if low < high else (min(0.0, low), max(0.0, high))
 
 
 def round_to(value: float, end: float) -> float:

@@ -23,14 +23,17 @@ COMMON: Mapping[str, Changes] = {
     "thorough": {"samples": 64.0},
     "far-sighted": {"horizon": 2.0},
 }
-BELIEFS: Mapping[str, Changes] = {"beliefs (Q not 0)": {"transition_place": 0.05, "transition_speed": 0.5}}
+OWN: Mapping[str, Mapping[str, Changes]] = {
+    "cpbp": {"beliefs (Q not 0)": {"transition_place": 0.05, "transition_speed": 0.5}},
+    "smc": {"far-sighted": {"horizon": 3.5}},  # HV2, hamalainen2014 section 5.2; 2 s is its default
+}  # by controller, beside or instead of the common ones
 LARGEST = 1 << 20  # bytes of a file
 LONGEST = 40  # characters of a name
 
 
 def ours(controller: str) -> dict[str, Changes]:
     """The presets for a controller that come with tumble."""
-    return {**COMMON, **(BELIEFS if controller == "cpbp" else {})}
+    return {**COMMON, **OWN.get(controller, {})}
 
 
 def default_path() -> Path:

@@ -1,0 +1,1 @@
+../hamalainen2015/report.py

@@ -1,0 +1,136 @@
+"""Spheres to dodge and blows to take: hamalainen2014 section 5."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tumble.characters import Character
+from tumble.commands import Push, SetGoal, Throw
+from tumble.errors import check_number
+from tumble.props import Ball
+from tumble.scenarios.balancing import LATER
+from tumble.scenarios.scenario import Scenario, Trial
+from tumble.scenarios.track import Track
+from tumble.scene import Scene
+
+HEAVIER = 3.0  # a sphere's mass over the character's, section 5.2
+DENSITY = 1000.0  # kg/m^3 of a sphere: water's; not given; ours
+BLOW = 0.1  # s that a blow takes
+
+
+@dataclass(frozen=True)
+class Dodge(Scenario):
+    """Stand ready; a sphere three times as heavy is thrown at the trunk from a random side; be balanced 5 s later.
+
+    Who dodges it is, and who gets up again in time.
+    """
+
+    throws: int = 1
+    """How many, one after the other: each when the one before has been judged."""
+    speed: float = 5.0
+    """Of a sphere over the ground, m/s."""
+    distance: float = 5.0
+    """From which it is thrown, m."""
+    after: float = 5.0
+    """When it is judged, s after a throw."""
+
+    name: ClassVar[str] = "dodge"
+    summary: ClassVar[str] = "a sphere of 3 x the own mass from any side (--throws N --speed M/S), judged 5 s later"
+    controller: ClassVar[str] = "smc"
+    character: ClassVar[str] = "humanoid-light"
+    pose: ClassVar[str] = "ready"
+    roll: ClassVar[bool] = False  # whether turning onto the face is a goal too
+
+    def __post_init__(self) -> None:
+        check_number("throws", self.throws, 1, 10000)
+        check_number("speed", self.speed, 1, 50)
+        check_number("distance", self.distance, 2, 50)
+        check_number("after", self.after, self.distance / self.speed, 60)
+
+    def scene(self, character: Character) -> Scene:
+        model = character.build().compile()
+        mass = HEAVIER * float(model.body(character.root).subtreemass[0])
+        radius = (3 * mass / (4 * math.pi * DENSITY)) ** (1 / 3)
+        return Scene(character, [Ball("ball", radius, mass)])
+
+    def wants(self) -> SetGoal:
+        return SetGoal("balance", pose=self.pose, roll=self.roll)
+
+    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+        state = scene.state(self.pose)
+        when, events = rng.uniform(0.5, 1.0), []
+        for _ in range(self.throws):
+            when = scene.dt * round(when / scene.dt)  # where a frame begins: none is judged late
+            events.append((when, self._throw(scene, state, rng)))
+            when += self.after
+        return Trial(state, when, events)
+
+    def _throw(self, scene: Scene, state: np.ndarray, rng: np.random.Generator) -> Throw:
+        """From a random side and height between hip and chest; it is at that height again when it is at the root."""
+        data, angle = scene.show(state), rng.uniform(0, 2 * np.pi)
+        chest = data.body(scene.character.trunk).xipos[2] - data.body(scene.character.root).xpos[2]
+        x, y = math.cos(angle), math.sin(angle)
+        option = scene.model.opt
+        # MuJoCo's n steps of h fall by g n (n + 1) h^2 / 2
+        rise = -option.gravity[2] * (self.distance / self.speed + option.timestep) / 2
+        return Throw(
+            (-self.distance * x, -self.distance * y, rng.uniform(0, chest)),
+            (self.speed * x, self.speed * y, float(rise)),
+            aimed=True,
+        )
+
+    def success(self, track: Track) -> bool:
+        return self.metrics(track)["balanced"] == self.throws
+
+    def metrics(self, track: Track) -> dict[str, float]:
+        """Spheres thrown, after how many of them it was balanced, and how many touched it."""
+        times = [when for when, command in track.commands if isinstance(command, Throw)]
+        touched = track.of("ball.contact")[:, 0] > 0
+        flights = [slice(round(when / track.scene.dt), round((when + self.after) / track.scene.dt)) for when in times]
+        return {
+            "throws": float(len(times)),
+            "balanced": float(sum(track.balanced(when + self.after) for when in times)),
+            "hits": float(sum(touched[flight].any() for flight in flights)),
+        }
+
+
+@dataclass(frozen=True)
+class DodgeHeavy(Dodge):
+    """The same with a high centre of mass, more time to get up, and rolling off the back: HV2 of figure 12."""
+
+    after: float = 8.0
+    """When it is judged, s after a throw."""
+
+    name: ClassVar[str] = "dodge-heavy"
+    summary: ClassVar[str] = "dodge with a heavy torso, judged 8 s later; use --horizon 3.5"
+    character: ClassVar[str] = "humanoid-heavy"
+    roll: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class Impulse(Scenario):
+    """Stand ready; be hit on a random bone for 0.1 s, sideways or upwards, at a random time; be balanced 5 s later."""
+
+    impulse: float = 60.0
+    """Of the blow, N s: force times 0.1 s."""
+
+    name: ClassVar[str] = "impulse"
+    summary: ClassVar[str] = "a blow at a random bone from a random side (--impulse N*s, default 60), judged 5 s later"
+    controller: ClassVar[str] = "smc"
+    character: ClassVar[str] = "humanoid-light"
+    pose: ClassVar[str] = "ready"
+
+    def __post_init__(self) -> None:
+        check_number("impulse", self.impulse, 0, 1e4)
+
+    def wants(self) -> SetGoal:
+        return SetGoal("balance", pose=self.pose)
+
+    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+        angle, up, when = rng.uniform(0, 2 * np.pi), rng.uniform(0, 1), rng.uniform(1.0, 2.0)
+        bone = scene.bones[rng.integers(len(scene.bones))]
+        level, force = math.sqrt(1 - up**2), self.impulse / BLOW  # uniform on the upper half of a sphere
+        blow = Push(bone, (force * level * math.cos(angle), force * level * math.sin(angle), force * up), BLOW)
+        return Trial(scene.state(self.pose), when + BLOW + LATER, [(when, blow)])
