@@ -392,6 +392,22 @@ def test_options_of_a_scenario_reach_the_studio(served, capsys):
     assert "force must be a number 0 or more" in capsys.readouterr().err
 
 
+def test_the_studio_learns_from_a_file(served, tmp_path, capsys):
+    path = tmp_path / "a.experience"
+    path.write_text("hello")
+    assert call("studio", *LEARN[1:4], *LEARN[6:], "--learned", path) == 0
+    ((_, more),) = served
+    learning = more["learning"]
+    assert (learning.file.path, learning.frozen, len(learning.experience)) == (path, False, 0)
+    captured = capsys.readouterr()
+    assert captured.out == f"learned from 0 situations in {path}\n"
+    assert captured.err.endswith(f"it is now {path}.corrupt, and learning begins anew\n")
+    assert [file.name for file in tmp_path.iterdir()] == ["a.experience.corrupt"]  # nothing was learned, it is closed
+    assert call("studio", "--help") == 0
+    out = capsys.readouterr().out
+    assert all(word in out for word in ("--learned", "--frozen", "tumble studio dodge --learned dodge.experience"))
+
+
 def test_without_nicegui_the_studio_says_what_to_install(capsys, monkeypatch, served):
     monkeypatch.setattr("tumble.cli.studio_command.find_spec", lambda name: None)
     assert call("studio") == 2
@@ -476,6 +492,9 @@ BAD = [
     (["studio", "--controller=cpb"], "(did you mean 'cpbp'?)"),
     (["studio", "--controller"], "--controller"),
     (["studio", "--character", "human"], "no character 'human'; there are: "),
+    (["studio", "--learned", "a.experience"], "controller 'cpbp' does not learn; choose: smc"),
+    (["studio", "dodge", "--frozen"], "--frozen is for what was learned; name its file: --learned FILE"),
+    (["studio", "dodge", "--learned", "a.experience", "--frozen"], "no file a.experience: nothing was learned yet"),
     (["studio", "--seed", "-1"], "seed must be a number 0 or more"),
     (["studio", "--threads", "-1"], "threads must be a number 0 or more and at most 1024, got -1"),
     (["studio", "--port", "65536"], "port must be a number 0 or more and at most 65535, got 65536"),
@@ -552,11 +571,10 @@ def test_ctrl_c_means_what_it_meant_after_a_run(capsys):
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_ctrl_c_ends_with_130_and_keeps_the_recording(tmp_path):
-    path = tmp_path / "a.npz"
-    words = ["run", "stand", "--seconds", "3600", *TINY, "--record", str(path), "--json"]
+def interrupted(words, folder) -> str:
+    """What a command prints that gets Ctrl-C after ten frames."""
     process = subprocess.Popen(
-        [sys.executable, "-c", TOLD, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+        [sys.executable, "-c", TOLD, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder
     )
     try:
         assert process.stderr.readline() == "ten frames\n"
@@ -566,6 +584,13 @@ def test_ctrl_c_ends_with_130_and_keeps_the_recording(tmp_path):
         process.kill()
     assert process.returncode == 130, err
     assert "Traceback" not in err
+    return out
+
+
+def test_ctrl_c_ends_with_130_and_keeps_the_recording(tmp_path):
+    path = tmp_path / "a.npz"
+    words = ["run", "stand", "--seconds", "3600", *TINY, "--record", str(path), "--json"]
+    out = interrupted(words, tmp_path)
     assert json.loads(out)["trials"] == 0  # none was finished
     recording = Recording.load(path)
     assert 10 <= len(recording.controls) < 3600 * 30
@@ -576,17 +601,7 @@ def test_ctrl_c_ends_with_130_and_keeps_the_recording(tmp_path):
 def test_ctrl_c_keeps_what_was_learned(tmp_path):
     path = tmp_path / "a.experience"
     words = [*LEARN, "--seconds", "3600", "--learned", str(path), "--json"]
-    process = subprocess.Popen(
-        [sys.executable, "-c", TOLD, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
-    )
-    try:
-        assert process.stderr.readline() == "ten frames\n"
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    finally:
-        process.kill()
-    assert process.returncode == 130, err
-    assert "Traceback" not in err
+    out = interrupted(words, tmp_path)
     learned = json.loads(out)["learned"]
     assert learned > 0
     assert call(*LEARN, "--seconds", "0.034", "--learned", path, "--frozen") == 0

@@ -49,7 +49,7 @@ def test_views_are_what_live_simulations_showed(ball_scene, rows):
     assert found.steps == STEPS
     assert found.nsim == STEPS * (rows.stop - (rows.start or 0))
     for name in names:
-        live = np.concatenate([step[name][rows] for step in seen])  # all rows of a step before those of the next
+        live = np.stack([step[name][rows] for step in seen], axis=1)  # all steps of a row before those of the next
         assert np.array_equal(found.view(name), live.reshape(found.view(name).shape)), name
         assert len(found.view(name)) == found.nsim
     assert len(np.unique(found.view("qpos"), axis=0)) == found.nsim  # no row was kept twice
@@ -76,42 +76,40 @@ def test_every_goal_judges_rollouts_as_it_judges_live_simulations(ball_scene, na
     goal = GOALS[name](ball_scene, **OPTIONS.get(name, {}))
     rollouts, seen = rolled(ball_scene, watch=lambda sims: (goal.values(sims), goal.way_costs(sims), goal.cost(sims)))
     found = rollouts.of(slice(NSIM))
-    values, ways, costs = (np.concatenate(parts) for parts in zip(*seen, strict=True))
+    stacked = (np.stack(parts, axis=1) for parts in zip(*seen, strict=True))
+    values, ways, costs = (parts.reshape(NSIM * STEPS, *parts.shape[2:]) for parts in stacked)
     assert np.array_equal(goal.values(found), values)
     assert np.array_equal(goal.way_costs(found), ways)
     assert np.array_equal(goal.cost(found), costs)
     assert values.shape == (STEPS * NSIM, len(goal.terms))
     assert ways.shape == (STEPS * NSIM, len(goal.ways))
-    assert np.array_equal(
-        goal.values(rollouts.of(slice(1, 3))), values.reshape(STEPS, NSIM, -1)[:, 1:3].reshape(2 * STEPS, -1)
-    )
+    assert np.array_equal(goal.values(rollouts.of(slice(1, 3))), values[STEPS : 3 * STEPS])
 
 
 @pytest.mark.parametrize("breaks", [0, 3, STEPS - 1])
 def test_a_row_that_broke_costs_infinity_from_its_first_step_on(scene, goal, breaks):
     rollouts, _ = rolled(scene, breaks=breaks)
     found = rollouts.of(slice(NSIM))
-    costs = goal.cost(found).reshape(STEPS, NSIM)
-    assert np.isinf(costs[:, 2]).all()
-    assert np.isfinite(np.delete(costs, 2, axis=1)).all()
+    costs = goal.cost(found).reshape(NSIM, STEPS)
+    assert np.isinf(costs[2]).all()
+    assert np.isfinite(np.delete(costs, 2, axis=0)).all()
     assert np.array_equal(np.isinf(goal.way_costs(found)).any(axis=1), found.broken)
     assert np.isfinite(goal.cost(rollouts.of(slice(3, 5)))).all()
-    assert list(found.broken) == [False, False, True, False, False] * STEPS
+    assert list(found.broken) == [i // STEPS == 2 for i in range(NSIM * STEPS)]
 
 
-def test_kept_channels_are_live_and_rollouts_are_copies(scene):
+def test_kept_channels_and_rollouts_are_live(scene):
     rollouts, seen = rolled(scene, watch=lambda sims: sims.view("ends").copy())
     ends, found = rollouts.kept("ends"), rollouts.of(slice(NSIM))
-    assert ends.shape == (STEPS, NSIM, seen[0].shape[1])
-    assert np.array_equal(ends, seen)
-    before = found.view("ends").copy()
+    assert ends.shape == (NSIM, STEPS, seen[0].shape[1])
+    assert np.array_equal(ends, np.stack(seen, axis=1))
     act(rollouts.sims, np.random.default_rng(1))
     rollouts.note(0, slice(NSIM))
-    assert not np.array_equal(ends[0], seen[0])
-    assert np.array_equal(ends[1:], seen[1:])
-    assert np.array_equal(found.view("ends"), before)
+    assert not np.array_equal(ends[:, 0], seen[0])
+    assert np.array_equal(ends[:, 1:], np.stack(seen[1:], axis=1))
+    assert np.array_equal(found.view("ends"), ends.reshape(NSIM * STEPS, -1))
     rollouts.sims.load(scene.state())
-    assert np.array_equal(ends[1:], seen[1:])
+    assert np.array_equal(ends[:, 1:], np.stack(seen[1:], axis=1))
 
 
 def test_unknown_view_lists_what_there_is(scene):

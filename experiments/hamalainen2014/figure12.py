@@ -59,6 +59,7 @@ def arguments() -> argparse.Namespace:
     known = options(__doc__, 100)
     known.add_argument("--panels", nargs="+", choices=PANELS, default=list(PANELS), help="which to measure")
     known.add_argument("--curves", nargs="+", choices=CURVES, help="of the left panel; default: all it can")
+    known.add_argument("--smallest", type=int, default=0, metavar="N", help="skip points with fewer samples than N")
     known.add_argument("--largest", type=int, default=100, metavar="N", help="skip points with more samples than N")
     known.add_argument("--learned", type=Path, metavar="FILE", help="experience for ST+ML, from gather.py")
     chosen = checked(known)
@@ -82,7 +83,8 @@ def wanted(chosen: argparse.Namespace) -> list[Point]:
     """All points asked for."""
     points = []
     if "left" in chosen.panels:
-        points += [point(curve, samples) for curve in chosen.curves for samples in SAMPLES if samples <= chosen.largest]
+        wanted = [samples for samples in SAMPLES if chosen.smallest <= samples <= chosen.largest]
+        points += [point(curve, samples) for curve in chosen.curves for samples in wanted]
     if "right" in chosen.panels and chosen.largest >= USUAL:
         points += [point("ST", USUAL, share) for share in SHARES]
     return points

@@ -5,7 +5,7 @@
     for k in range(60):
         sims.act(controls[k], rows)
         rollouts.note(k, rows)
-    goal.way_costs(rollouts.of(rows))  # (60 * 8, ways), all rows of the first step before those of the second
+    goal.way_costs(rollouts.of(rows))  # (8 * 60, ways), all steps of the first row before those of the second
 
 Judging 60 steps at once takes one call of a term instead of 60.
 """
@@ -29,7 +29,7 @@ class Rollouts:
         model = sims.scene.model
         motion = sims.state[:, : 1 + model.nq + model.nv]  # MuJoCo's order: time, qpos, qvel, and more
         self._live = {"state": motion} | {name: sims.view(name) for name in DERIVED}
-        self._kept = {name: np.zeros((steps, *live.shape)) for name, live in self._live.items()}
+        self._kept = {name: np.zeros((len(live), steps, *live.shape[1:])) for name, live in self._live.items()}
         self._arrays = [array for name, live in self._live.items() for array in (live, self._kept[name])]
 
     def note(self, step: int, rows: slice) -> None:
@@ -38,23 +38,23 @@ class Rollouts:
         _note(step, start, stop, *self._arrays)
 
     def kept(self, channel: str) -> np.ndarray:
-        """(steps, rows, d) of a channel of the scene, of all rows; live."""
+        """(rows, steps, d) of a channel of the scene, of all rows; live."""
         return self._kept["sensordata"][:, :, self.sims.scene.channels[channel]]
 
     def of(self, rows: slice) -> "Rolled":
-        """What rows went through, as (steps * rows, ...) arrays; copies."""
-        kept = {name: kept[:, rows].copy().reshape(-1, *kept.shape[2:]) for name, kept in self._kept.items()}
-        return Rolled(self.sims, self.steps, kept, np.tile(self.sims.broken[rows], self.steps))
+        """What rows went through, as (rows * steps, ...) arrays; live: the next `note` of these rows changes them."""
+        kept = {name: kept[rows].reshape(-1, *kept.shape[2:]) for name, kept in self._kept.items()}
+        return Rolled(self.sims, self.steps, kept, np.repeat(self.sims.broken[rows], self.steps))
 
 
 @njit(cache=True)
 def _note(step, start, stop, state, states, sensors, all_sensors, centre, centres, speed, speeds):  # type: ignore[no-untyped-def]
     """Copy rows start to stop of live arrays into a step of kept ones: one call where numpy needs four."""
     for i in range(start, stop):
-        states[step, i] = state[i]
-        all_sensors[step, i] = sensors[i]
-        centres[step, i] = centre[i]
-        speeds[step, i] = speed[i]
+        states[i, step] = state[i]
+        all_sensors[i, step] = sensors[i]
+        centres[i, step] = centre[i]
+        speeds[i, step] = speed[i]
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ class Care:
         Args:
           past: (2, 3 bones), velocities a frame ago and now.
         """
-        return _roughness(past, self.velocities(rolled).reshape(rolled.steps, -1, past.shape[1]))
+        return _roughness(past, self.velocities(rolled).reshape(-1, rolled.steps, past.shape[1]))
 
     def impacts(self, rolled: Rolled) -> np.ndarray:
         """(n,): the fastest that head or root met something, m/s; 0 where they met nothing.
@@ -45,20 +45,20 @@ class Care:
         worst = np.zeros(rolled.nsim // rolled.steps)
         for part, touch in self._touches.items():
             velocity, ground, touching = (rolled.view(name) for name in (f"{part}.vel", f"{part}.ground", touch))
-            shape = rolled.steps, len(worst)
+            shape = len(worst), rolled.steps
             _impacts(velocity.reshape(*shape, 3), ground.reshape(shape), touching.reshape(shape), worst)
         return worst
 
 
 @njit(cache=True)
 def _roughness(past, velocity):  # type: ignore[no-untyped-def]
-    steps, n, size = velocity.shape
+    n, steps, size = velocity.shape
     acceleration, jerk = np.zeros(n), np.zeros(n)
     for i in range(n):
         for j in range(size):
             before, now = past[0, j], past[1, j]
             for k in range(steps):
-                later = velocity[k, i, j]
+                later = velocity[i, k, j]
                 if k > 0:
                     acceleration[i] += (later - now) ** 2
                 jerk[i] += (later - 2.0 * now + before) ** 2
@@ -68,15 +68,15 @@ def _roughness(past, velocity):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _impacts(velocity, ground, touch, worst):  # type: ignore[no-untyped-def]
-    """Raise worst (n,) to the fastest impact of velocities (K, n, 3) where contacts (K, n) are above 0."""
+    """Raise worst (n,) to the fastest impact of velocities (n, K, 3) where contacts (n, K) are above 0."""
     for i in range(worst.size):
-        for k in range(1, velocity.shape[0]):
-            if ground[k, i] > 0.0:
-                worst[i] = max(worst[i], -velocity[k - 1, i, 2])
-            elif touch[k, i] > 0.0:
+        for k in range(1, velocity.shape[1]):
+            if ground[i, k] > 0.0:
+                worst[i] = max(worst[i], -velocity[i, k - 1, 2])
+            elif touch[i, k] > 0.0:
                 square = 0.0
                 for j in range(3):
-                    square += (velocity[k, i, j] - velocity[k - 1, i, j]) ** 2
+                    square += (velocity[i, k, j] - velocity[i, k - 1, j]) ** 2
                 worst[i] = max(worst[i], math.sqrt(square))
 
 

@@ -139,8 +139,8 @@ class SMC(Planner):
             self._rollouts.note(k, rows)
         rolled = self._rollouts.of(rows)
         soonest = min(max(1, round(settings.soonest / self.scene.dt)), steps) - 1  # step k ends at (k + 1) dt
-        moments = goal.way_costs(rolled).reshape(steps, len(plans), -1)[soonest:]
-        by_way = moments.min(axis=0) - 2.0 * np.array([way.priority for way in goal.ways])
+        moments = goal.way_costs(rolled).reshape(len(plans), steps, -1)[:, soonest:]
+        by_way = moments.min(axis=1) - 2.0 * np.array([way.priority for way in goal.ways])
         acceleration, jerk = self._care.roughness(rolled, self._past)
         costs = by_way.min(axis=1) + acceleration / settings.acceleration + jerk / settings.jerk
         costs += damage(self._care.impacts(rolled), settings.impact, settings.impact_slope)
@@ -150,7 +150,7 @@ class SMC(Planner):
     def _found(self, goal: Goal, costs: np.ndarray, best: int, way: str) -> Plan:
         values = goal.values(self._rollouts.of(slice(best, best + 1)))
         values[np.isnan(values)] = np.inf
-        paths = self._rollouts.kept("ends")[:, :, :3].swapaxes(0, 1).copy()
+        paths = self._rollouts.kept("ends")[:, :, :3].copy()
         return Plan(
             controls=self._controls[:, best].copy(),
             cost=float(costs[best]),
