@@ -647,6 +647,11 @@ def test_panels_look_again(play):
         a.send(Steer(0.5, 0.0))  # the same goal
         await done(hub)
         assert looks == ["a"]
+        for goal in (SetGoal("balance"), *2 * (SetGoal("balance", pose="taiko"),)):  # the last one is nothing new
+            a.send(goal)
+            await a.until(lambda goal=goal: hub.stage.take.wanted == goal)
+            await done(hub)
+        assert looks == ["a", "a", "a"]
 
     play(scene)
 

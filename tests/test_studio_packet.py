@@ -65,7 +65,7 @@ def read(message: bytes) -> dict:
         ("paths", (paths, points)), ("best", (best,)), ("smoothed", (smoothed,)), ("contacts", (contacts,))
     ):  # fmt: skip
         found[name] = reader.many("<i2", *shape, 3) / 1000 + found["origin"]
-    assert reader.place == len(message)
+    found["way"] = message[reader.place :].decode()
     return found
 
 
@@ -113,6 +113,7 @@ def test_without_a_plan_there_is_nothing_to_draw_of_it(full, standing):
     found = read(Packer(full, 1).pack(standing, None, STATUS, 1))
     assert (found["effort"], found["cost"]) == (0, 0)
     assert [found[name].size for name in ("values", "paths", "best", "smoothed")] == [0, 0, 0, 0]
+    assert found["way"] == ""
 
 
 def test_the_plan_is_told(full, standing, plan):
@@ -123,6 +124,14 @@ def test_the_plan_is_told(full, standing, plan):
     assert found["best"] == pytest.approx(plan.path, abs=6e-4)
     assert found["smoothed"] == pytest.approx(plan.smoothed, abs=6e-4)
     assert len(found["best"]) == len(found["smoothed"]) == 36
+    assert found["way"] == ""  # the planner knows none
+
+
+def test_the_way_of_a_plan_is_told(full, standing, plan):
+    message = Packer(full, 1).pack(standing, Plan(**{**vars(plan), "way": "get up"}), STATUS, 1, velocity=(1.0, 0.0))
+    found = read(with_flags(message, 3, 1, 2))
+    assert found["way"] == "get up"
+    assert found["best"] == pytest.approx(plan.path, abs=6e-4)
 
 
 def test_paths_are_thinned_to_twelve_points(full, standing, plan):

@@ -29,10 +29,11 @@ from report import BLUE, GREEN, INK, RED, picture, place
 from trials import Point, checked, conclude, markdown, measure, options, rate, script, tell_readme, verdict
 
 from tumble.errors import UserError
+from tumble.planners import SMCSettings
 
 SAMPLES = (10, 25, 50, 75, 100)
 SHARES = (0.0, 0.125, 0.25, 0.5, 0.75, 0.9)
-USUAL, USUAL_SHARE = 25, 0.25  # section 5: samples a frame; section 5.2: N_g
+USUAL, USUAL_SHARE = 25, SMCSettings.greedy  # section 5: samples a frame; our N_g, 0.5 (section 5.2: 0.25)
 CURVES = {  # scenario, character, horizon in s, learned; colour
     "ST": (("dodge", "humanoid-light", 2.0, False), BLUE),
     "ST+ML": (("dodge", "humanoid-light", 2.0, True), GREEN),

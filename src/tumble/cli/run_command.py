@@ -12,14 +12,12 @@ import tyro
 from rich.console import Console
 
 from tumble.characters import character
+from tumble.cli.learning import Learning, check_frozen
 from tumble.cli.options import CONFIG, FLAT, settings_type
 from tumble.cli.progress import Interrupt, Progress
 from tumble.controller import Controller
 from tumble.controllers import controller_kind
 from tumble.errors import UserError, check_number, choose
-from tumble.experience import Experience
-from tumble.experience_file import ExperienceFile
-from tumble.planners import PLANNERS, Planned, Planner
 from tumble.recording import Recorder, check_place
 from tumble.scenarios import SCENARIOS, Result, Scenario, run_trial
 from tumble.scene import Scene
@@ -142,8 +140,7 @@ def run(options: RunOptions, scenario: Scenario, settings: Any) -> int:
         if options.record.suffix != ".npz":
             raise UserError(f"a recording's name ends in .npz, got {options.record}")
         check_place(options.record)
-    if options.frozen and options.learned is None:
-        raise UserError("--frozen is for what was learned; name its file: --learned FILE")
+    check_frozen(options.learned, options.frozen)
     runner = _Runner(options, scenario, settings)
     with runner, Progress(options.trials) as progress, Interrupt() as interrupt:
         progress.say("compiling (once after installing)")
@@ -162,39 +159,6 @@ def run(options: RunOptions, scenario: Scenario, settings: Any) -> int:
     return 130 if interrupt.seen else 0
 
 
-class _Learned:
-    """Experience that the controllers of all trials share, and its file."""
-
-    def __init__(self, path: Path, frozen: bool, name: str, controller: Controller) -> None:
-        """Load the file for a controller like this one, called by that name."""
-        planner = self._planner(controller)
-        if planner is None or planner.memory is None:
-            able = [name for name, kind in PLANNERS.items() if kind.planner.learns]
-            raise UserError(f"controller '{name}' does not learn; choose: {', '.join(able)}")
-        self.experience = Experience(*planner.memory)
-        self.experience.growing = not frozen
-        self.file = ExperienceFile(path, self.experience, planner.about, frozen)
-        if self.file.warning is not None:
-            Console(stderr=True, highlight=False).print(f"tumble: {self.file.warning}", markup=False, soft_wrap=True)
-
-    @staticmethod
-    def _planner(controller: Controller) -> Planner | None:
-        return controller.planner if isinstance(controller, Planned) else None
-
-    def warm_up(self) -> None:
-        """Compile a query."""
-        some = Experience(self.experience.features, self.experience.size)
-        some.add(np.zeros(some.features), np.zeros(some.size))
-        some.nearest(np.zeros(some.features), 1)
-
-    def teach(self, session: Session) -> None:
-        """Have a session's controller use the experience, and the file hear what it adds."""
-        planner = self._planner(session.controller)
-        assert planner is not None
-        planner.remember(self.experience)
-        session.listeners.append(self.file)
-
-
 class _Runner:
     """Makes a fresh controller for every trial, and a scene for every body. Leaving it writes what was learned.
 
@@ -210,10 +174,10 @@ class _Runner:
         self._body = character(self.character)
         self._scene = scenario.scene(self._body)
         self.tally, self.written = Tally(), list[Path]()
-        self.learned: _Learned | None = None
+        self.learned: Learning | None = None
         if options.learned is not None:
             first = self.make(self._scene, options.seed)
-            self.learned = _Learned(options.learned, options.frozen, self.controller, first)
+            self.learned = Learning(options.learned, options.frozen, self.controller, first)
 
     def __enter__(self) -> "_Runner":
         return self
@@ -244,7 +208,8 @@ class _Runner:
         def watch(session: Session) -> None:
             session.listeners.append(progress)
             if self.learned is not None:
-                self.learned.teach(session)
+                self.learned.teach(session.controller)
+                session.listeners.append(self.learned.file)
             if self.options.record is not None:
                 about = (self.scenario.name, self.controller, seed, asdict(self.settings))
                 recorders.append(Recorder(session, *about))

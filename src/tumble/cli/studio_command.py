@@ -1,11 +1,14 @@
 """`tumble studio [SCENARIO]`: watch, touch and direct a character in a browser."""
 
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
 
+from tumble.cli.learning import Learning, check_frozen
 from tumble.cli.options import CONFIG, FLAT, settings_type
 from tumble.errors import UserError, check_number, choose
 from tumble.scenarios import SCENARIOS, Scenario
@@ -22,6 +25,10 @@ class StudioOptions:
     """Which body: see 'tumble list'; by default the one that the scenario is made for."""
     seed: int = 0
     """Of the scenario and of the planner."""
+    learned: Path | None = None
+    """Learn from experience: load this file if it is there, and add to it (planners that learn: smc)."""
+    frozen: bool = False
+    """Use what was learned without adding to it."""
     threads: int = 0
     """For the physics; 0: one per core."""
     host: str = "127.0.0.1"
@@ -40,6 +47,8 @@ Usage: tumble studio [SCENARIO] [OPTIONS]; scenarios are listed by 'tumble list'
 
 Example: tumble studio push --force 600 --controller cem --samples 64 --port 9000 --no-browser
 
+Example, learning while you play: tumble studio dodge --learned dodge.experience
+
 Example, from your phone, in a network that you trust: tumble studio --host 0.0.0.0
 """
 
@@ -48,16 +57,24 @@ def studio(options: StudioOptions, scenario: Scenario, settings: Any) -> int:
     """Check everything, then serve until interrupted."""
     check_number("threads", options.threads, 0, 1024)
     check_number("port", options.port, 0, 65535)
+    check_frozen(options.learned, options.frozen)
     usual = asdict(type(scenario)())  # type: ignore[call-overload]
     changed = tuple((name, value) for name, value in asdict(scenario).items() if value != usual[name])  # type: ignore[call-overload]
     body, controller = options.character or scenario.character, options.controller or scenario.controller
     choice = Choice(scenario.name, body, controller, options.seed, changed)
-    Take(choice, 1, settings)  # says what is wrong before anything is served
+    take = Take(choice, 1, settings)  # says what is wrong before anything is served
     if find_spec("nicegui") is None:
         raise UserError("the studio needs NiceGUI: pip install 'tumble[studio]'")
     from tumble.studio.server import serve
 
-    serve(choice, settings, options.host, options.port, options.threads, browser=not options.no_browser)
+    where = (options.host, options.port, options.threads)
+    serving = partial(serve, choice, settings, *where, browser=not options.no_browser)
+    if options.learned is None:
+        serving()
+        return 0
+    with Learning(options.learned, options.frozen, controller, take.controller) as learning:
+        serving(learning=learning)
+    print(f"learned from {len(learning.experience)} situations in {options.learned}")
     return 0
 
 

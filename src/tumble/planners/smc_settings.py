@@ -13,8 +13,8 @@ class SMCSettings:
     horizon: float = 2.0  # s, section 4.3
     keep: float = 0.1  # M / N, section 3.4: samples that are kept for the next frame
     uniform: float = 0.2  # section 4.5: share of samples drawn anywhere
-    greedy: float = 0.25  # N_g / N, section 5.2: share that refines the best
-    width: float = 0.5  # sigma, section 3.3: standard deviation over the sides of a leaf
+    greedy: float = 0.5  # N_g / N: share that refines the best; section 5.2: 0.25, best between 0.25 and 0.5
+    width: float = 0.15  # sigma, section 3.3: standard deviation over the sides of a leaf; paper: 0.5
     greedy_width: float = 0.005  # sigma_g, section 3.5
     greedy_spread: float = 20.0  # widest over narrowest greedy draw of a batch; paper: 1; ours
     neighbours: int = 3  # section 5.2: guesses from experience, where there is any

@@ -207,7 +207,8 @@ class Hub:
             viewer.tell(type="error", text=f"this failed: {error!r}")
 
     def _perform(self, request: Request) -> None:
-        stage, wanted = self.stage, self.stage.take.goal
+        stage, take = self.stage, self.stage.take
+        before = take.goal, take.stance
         match request:
             case Steer():
                 stage.take.steer(request.x, request.y, request.turbo)
@@ -221,7 +222,7 @@ class Hub:
                 raise TypeError(f"{request} is no business of the stage")
             case _:
                 stage.take.send(request)
-        if stage.take.goal != wanted:
+        if (stage.take.goal, stage.take.stance) != before:
             self.changed()
 
     # Control --------------------------------------------------------------------------------------------

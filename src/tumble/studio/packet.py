@@ -6,6 +6,7 @@ A message is little endian: the fields of `HEADER`, then
     float32  terms             mean value of each term along the best path
     float32  3, 2, 6           target; wanted velocity; held point and where it is pulled to: each if its flag is set
     int16    paths x points x 3, best x 3, smoothed x 3, contacts x 3    mm from the origin
+    text     the rest          which of the goal's ways the plan takes; nothing where the planner knows none
 
 About 3.6 KB with 32 futures. A browser learns the bodies' shapes from `describe`, once a scene.
 """
@@ -144,7 +145,8 @@ class Packer:
         poses = np.hstack([data.xpos, data.xquat])
         floats = np.concatenate([poses.ravel(), values, extra]).astype("<f4")
         points = np.concatenate([part.reshape(-1, 3) for part in (paths, best, smoothed, touching)])
-        return b"".join([header, floats.tobytes(), millimetres(points - origin)])
+        way = b"" if plan is None else plan.way.encode()
+        return b"".join([header, floats.tobytes(), millimetres(points - origin), way])
 
 
 def thinned(paths: np.ndarray, most: int = POINTS) -> np.ndarray:

@@ -16,6 +16,7 @@ from tumble.scenarios import SCENARIOS
 from tumble.studio.desk import Desk
 from tumble.studio.elements import Chart, View
 from tumble.studio.knobs import Knob, knobs
+from tumble.studio.stage import Stage
 from tumble.studio.take import Choice
 
 BLUR = "() => document.activeElement?.blur()"  # keys belong to the character again
@@ -29,7 +30,7 @@ TOOLS = {
 }
 # option of the view: label, unit, low, high, start
 TOUCHES = {
-    "mass": ("ball", "kg", 0.5, 100.0, 5.0),
+    "mass": ("ball", "kg", 0.5, 300.0, 5.0),
     "speed": ("throw", "m/s", 1.0, 30.0, 10.0),
     "force": ("push for 0.1 s", "N", 50.0, 2000.0, 400.0),
     "blast": ("explosion at 1 m", "m/s", 0.5, 15.0, 4.0),
@@ -43,7 +44,7 @@ SIGHTS = {
 
 
 def direct_panel(desk: Desk) -> None:
-    """Scenario, body, controller, seed and goal."""
+    """Scenario, body, controller, seed, goal and stance."""
     stage = desk.stage
 
     async def choose(name: str, value: Any) -> None:
@@ -61,6 +62,7 @@ def direct_panel(desk: Desk) -> None:
     selects = {name: _select(name, options, partial(choose, name)) for name, options in rows}
     seed = _number("seed", "of the scenario and of the planner", lambda: stage.choice.seed, partial(choose, "seed"))
     goal = _select("goal", [*GOALS, "walk"], want)
+    _stance(desk)
     summary = ui.label().classes("about")
 
     def show() -> None:
@@ -72,6 +74,33 @@ def direct_panel(desk: Desk) -> None:
 
     desk.shows(show)
     _options(desk, partial(choose, "options"))
+
+
+def _stance(desk: Desk) -> None:
+    """In which pose to balance, and for planners of whole plans whether to roll over first."""
+
+    async def stand(**stance: Any) -> None:
+        if await desk.do(lambda: desk.stage.take.stand(**stance)):
+            desk.hub.refresh()
+
+    pose = _select("stance", [], lambda pose: stand(pose=pose))
+    pose.props["title"] = "pose to balance in, or to get back to"
+    roll = ui.switch("roll over first").props("dense data-testid=roll")
+    roll.props["title"] = "who lies on the back may roll onto the face before getting up"
+    roll.on("update:model-value", lambda: stand(roll=bool(roll.value)))
+    roll.on("click", js_handler=BLUR)
+
+    def show() -> None:
+        take = desk.stage.take
+        poses = list(take.scene.character.poses)
+        if pose.options != poses:
+            pose.set_options(poses)
+        pose.set_value(take.stance.pose or "rest")
+        roll.set_value(bool(take.stance.roll))
+        pose.set_visibility(take.balances)
+        roll.set_visibility(take.balances and take.judges_plans)
+
+    desk.shows(show)
 
 
 def chosen_scenario(choice: Choice, scenario: str) -> dict[str, Any]:
@@ -143,12 +172,14 @@ def _number(name: str, about: str, now: Callable[[], float], changed: Callable[[
 
 
 def settings_panel(desk: Desk) -> None:
-    """Presets, and a slider for every setting of the planner."""
+    """Presets, what was learned, and a slider for every setting of the planner."""
     with ui.row().classes("line"):
         preset = ui.select([], label="preset").props("dense options-dense").classes("grow").props("data-testid=preset")
         ui.button(icon="save", on_click=lambda: _save_dialog(desk)).props("flat dense").tooltip("save as a preset")
     preset.on("update:model-value", lambda: _apply_preset(desk, str(preset.value)))
     preset.on("popup-hide", js_handler=BLUR)
+    if desk.stage.learning is not None:
+        _learned(desk)
     box = ui.column().classes("panel")
     sliders: dict[str, Callable[[float], Any]] = {}
     built: list[type] = []
@@ -167,6 +198,26 @@ def settings_panel(desk: Desk) -> None:
             sliders[knob.name](knob.value)
 
     desk.shows(show)
+
+
+def _learned(desk: Desk) -> None:
+    """How much was learned, counted every second."""
+    label = ui.label().classes("about").props("data-testid=learned")
+
+    def show() -> None:
+        label.set_text(learned_text(desk.stage))
+
+    desk.shows(show)
+    ui.timer(1.0, show)
+
+
+def learned_text(stage: Stage) -> str:
+    """How many situations are remembered, in which file, and whether they are used and added to."""
+    learning = stage.learning
+    if learning is None:
+        return "nothing more is learned"
+    how = f"not used: {stage.unused}" if stage.unused else "frozen" if learning.frozen else "growing"
+    return f"{len(learning.experience)} situations learned in {learning.file.path.name} ({how})"
 
 
 def _knob_row(desk: Desk, knob: Knob, moved: Callable[[], Any]) -> Callable[[float], Any]:
@@ -234,36 +285,51 @@ def _save(desk: Desk, name: str, close: Callable[[], Any]) -> None:
 
 
 def cost_panel(desk: Desk) -> None:
-    """A live chart and a weight for every term of the goal."""
+    """A live chart and a weight for every term of the goal; who judges whole plans weighs terms of its own."""
     box = ui.column().classes("panel")
     sliders: dict[str, Callable[[float], Any]] = {}
-    built: list[str] = []
+    built: list[tuple[str, ...]] = []
 
     def show() -> None:
-        weights = desk.stage.take.weights
-        if built != [*weights]:
-            built[:] = weights
+        terms, weights = desk.stage.take.terms, desk.stage.take.weights
+        if built != [terms, (*weights,)]:
+            built[:] = [terms, (*weights,)]
             box.clear()
             sliders.clear()
             with box:
-                for name in weights:
-                    sliders[name] = _term_row(desk, name)
+                _term_rows(desk, terms, sliders, [*weights])
         for name, slide in sliders.items():
             slide(weights[name])
 
     desk.shows(show)
 
 
-def _term_row(desk: Desk, name: str) -> Callable[[float], Any]:
+def _term_rows(
+    desk: Desk, terms: tuple[str, ...], sliders: dict[str, Callable[[float], Any]], weighed: list[str]
+) -> None:
+    """Fill the panel of costs, and `sliders` with what shows the weights."""
+    for name in terms:
+        with ui.row().classes("line"):
+            ui.label(name).classes("name")
+            Chart(name).classes("grow chart")
+        if name in weighed:
+            with ui.row().classes("line tight"):
+                ui.label("weight").classes("name faint")
+                sliders[name] = _weight(desk, name)
+    others = [name for name in weighed if name not in terms]
+    if others:
+        ui.label("This planner judges whole plans, by the ways of the goal. Their weights:").classes("about")
+    for name in others:
+        with ui.row().classes("line"):
+            ui.label(name).classes("name")
+            sliders[name] = _weight(desk, name)
+
+
+def _weight(desk: Desk, name: str) -> Callable[[float], Any]:
     async def send(value: float) -> None:
         await desk.set({WEIGHT + name: value})
 
-    with ui.row().classes("line"):
-        ui.label(name).classes("name")
-        Chart(name).classes("grow chart")
-    with ui.row().classes("line tight"):
-        ui.label("weight").classes("name faint")
-        return _slider(Knob(WEIGHT + name, "", float, 1.0, 1 / HEAVIEST, HEAVIEST), send)
+    return _slider(Knob(WEIGHT + name, "", float, 1.0, 1 / HEAVIEST, HEAVIEST), send)
 
 
 def slider_row(label: str, knob: Knob, send: Callable[[float], Any]) -> Callable[[float], Any]:

@@ -28,7 +28,7 @@ from tumble.studio.guard import Gate, Guard, hosts_for
 from tumble.studio.hub import Hub
 from tumble.studio.page import build
 from tumble.studio.presets import Presets, default_path
-from tumble.studio.stage import Stage
+from tumble.studio.stage import Learning, Stage
 from tumble.studio.take import Choice
 
 LOOP = uvicorn.Config("").get_loop_factory()
@@ -38,7 +38,7 @@ RECONNECT = 30.0  # s that a page may be lost before its panels are forgotten; a
 
 def serve(
     choice: Choice, settings: Any = None, host: str = "127.0.0.1", port: int = 8080, threads: int = 0,
-    browser: bool = False, announce: Callable[[str], None] = print,
+    browser: bool = False, announce: Callable[[str], None] = print, learning: Learning | None = None,
 ) -> None:  # fmt: skip
     """Serve until interrupted; returns after everything is closed.
 
@@ -50,6 +50,7 @@ def serve(
       threads: for the physics; 0: one per core.
       browser: open the page in the user's browser.
       announce: told the address, and what was saved at the end.
+      learning: what controllers learn from and add to; whoever made it closes it.
     """
     check_number("port", port, 0, 65535)
     listening = bind(host, port)
@@ -63,23 +64,20 @@ def serve(
         )
     announce("Ctrl-C ends it.")
     with asyncio.Runner(loop_factory=LOOP) as runner, listening:
-        stage = runner.run(_serve(choice, settings, threads, gate, listening, address if browser else ""))
+        hub = Hub(runner.get_loop())
+        hub.stage = stage = Stage(choice, hub, threads, settings, learning)
+        runner.run(_serve(hub, gate, listening, address if browser else ""))
     if stage.tape is not None and not stage.taken:
         path = Path(f"studio-{time.strftime('%Y%m%d-%H%M%S')}.npz")
         stage.tape.save(path)
         announce(f"the last recording was not downloaded; it is in {path}")
 
 
-async def _serve(
-    choice: Choice, settings: Any, threads: int, gate: Gate, listening: socket.socket, address: str
-) -> Stage:
-    hub = Hub(asyncio.get_running_loop())
-    hub.stage = Stage(choice, hub, threads, settings)
+async def _serve(hub: Hub, gate: Gate, listening: socket.socket, address: str) -> None:
     if address and has_screen():
         threading.Timer(0.5, webbrowser.open, [address]).start()
     with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
         await listen(server_for(hub, gate), hub, listening)
-    return hub.stage
 
 
 async def listen(server: uvicorn.Server, hub: Hub, listening: socket.socket) -> None:

@@ -16,9 +16,12 @@ from concurrent.futures import Future
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
+from tumble.controller import Controller
 from tumble.errors import UserError, check_number
+from tumble.experience import Experience
+from tumble.experience_file import ExperienceFile
 from tumble.recording import Recorder, Recording
-from tumble.session import Frame
+from tumble.session import Frame, Session
 from tumble.studio.pace import Pace
 from tumble.studio.packet import BROKEN, PAST, PAUSED, RECORDING, Packer, Status, with_flags
 from tumble.studio.take import Choice, Take, inherit
@@ -51,6 +54,20 @@ class Audience(Protocol):
         """Something that panels show is no longer what it was."""
 
 
+class Learning(Protocol):
+    """What controllers learn from and add to."""
+
+    experience: Experience
+    file: ExperienceFile
+    frozen: bool
+
+    def warm_up(self) -> None:
+        """Compile what a frame needs."""
+
+    def teach(self, controller: Controller) -> str:
+        """Have a controller use the experience; returns why it cannot, or ''."""
+
+
 class Stage:
     """Plays takes.
 
@@ -61,15 +78,20 @@ class Stage:
       watched: whether anybody looks; nobody looks, nothing moves.
       past: tick of the moment that is shown, None where it is the present.
       pace: speed and rates.
+      learning, unused: what is learned, if anything is, and why the present controller does not use it.
       tape, taken: the last recording that was finished, and whether somebody has downloaded it.
     """
 
-    def __init__(self, choice: Choice, audience: Audience, threads: int = 0, settings: Any = None) -> None:
+    def __init__(
+        self, choice: Choice, audience: Audience, threads: int = 0, settings: Any = None,
+        learning: Learning | None = None,
+    ) -> None:  # fmt: skip
         self.choice, self.take = choice, Take(choice, threads, settings)
         self.ready, self.playing, self.watched = False, True, False
         self.past: int | None = None
         self.tape: Recording | None = None
         self.taken = False
+        self.learning, self.unused = learning, ""
         self.pace = Pace(self.take.dt)
         self.timeline = Timeline(self.take.dt)
         self._audience, self._threads = audience, threads
@@ -111,6 +133,8 @@ class Stage:
     def _run(self) -> None:
         self._audience.say("getting ready (compiling once after installing)")
         Take(self.choice, self._threads, self.take.controller.settings).step()
+        if self.learning is not None:
+            self.learning.warm_up()
         self.ready = True
         self._audience.changed()
         while not self._closing:
@@ -139,6 +163,7 @@ class Stage:
     def _step(self) -> None:
         """One frame. Whatever goes wrong in it pauses the show and is told; the thread goes on."""
         try:
+            self._teach()
             told = self.take.told
             frame = self.take.step()
             self.pace.ticked()
@@ -159,6 +184,28 @@ class Stage:
         elif self._recorder is not None and len(self._recorder) * self.take.dt >= LONGEST:
             self.cut()
             self._audience.say(f"a recording ends after {LONGEST / 60:g} minutes; download it")
+
+    def _teach(self) -> None:
+        """Have the controller learn, which may be another than a frame ago; say so where it cannot."""
+        if self.learning is None:
+            return
+        unused = self.learning.teach(self.take.controller)
+        if unused and unused != self.unused:
+            self._audience.say(f"{self.learning.file.path.name} is not used: {unused}")
+        self.unused = unused
+        if self._keep not in self.take.session.listeners:
+            self.take.session.listeners.append(self._keep)
+
+    def _keep(self, session: Session, frame: Frame) -> None:
+        """Keep what was learned in a frame. Where that fails, the show goes on and learning ends."""
+        if self.learning is None:
+            return
+        try:
+            self.learning.file(session, frame)
+        except UserError as error:
+            self._audience.say(f"{error}; nothing more is learned")
+            self.learning = None
+            self._audience.changed()
 
     def _show(self, frame: Frame) -> None:
         take, names = self.take, self.take.controller.names
@@ -236,7 +283,8 @@ class Stage:
         self.choose(self.choice)
 
     def choose(self, choice: Choice) -> None:
-        """Play something else. Settings and weights stay where the controller stays."""
+        """Play something else. Settings and weights stay with the controller, the stance with the scenario."""
+        choice, missing = self._standing(choice)
         same = choice.controller == self.choice.controller
         self.take.settle()
         old = self.take.controller
@@ -245,9 +293,19 @@ class Stage:
             inherit(take.controller, old)
         self.cut()
         self.take, self.choice = take, choice
+        if missing:
+            self._audience.say(f"'{choice.character}' has no pose '{missing}'; it stands in '{choice.pose}'")
         self._entered()
         self.timeline.clear()
         self._go()
+
+    def _standing(self, choice: Choice) -> tuple[Choice, str]:
+        """A choice with the present stance where the scenario stays; and the pose that its body has not, or ''."""
+        if choice.scenario != self.choice.scenario:
+            return replace(choice, pose=None, roll=None), ""
+        pose, roll = self.take.stance.pose, self.take.stance.roll
+        missing = pose if pose is not None and pose not in choice.body().poses else ""
+        return replace(choice, pose="rest" if missing else pose, roll=roll), missing
 
     def reshape(self, proportions: Mapping[str, float]) -> None:
         """Give the character other proportions while it goes on."""

@@ -10,8 +10,9 @@ import math
 from collections import deque
 from dataclasses import dataclass, replace
 from inspect import signature
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
+import msgspec
 import mujoco
 import numpy as np
 
@@ -21,7 +22,8 @@ from tumble.controller import Controller
 from tumble.controllers import Wants, controller_kind
 from tumble.errors import UserError, check_number, choose
 from tumble.goals import GOALS
-from tumble.planners.planned import WEIGHT
+from tumble.planners import SMC
+from tumble.planners.planned import WEIGHT, Planned
 from tumble.props import Ball
 from tumble.scenarios import SCENARIOS, Scenario
 from tumble.scenarios.going import PACE
@@ -40,7 +42,10 @@ FRAME = 1 / 30  # s of what is shown, where a session's steps are smaller
 
 @dataclass(frozen=True)
 class Choice:
-    """What is played; options of the scenario and proportions of the character are those not at their defaults."""
+    """What is played; options of the scenario and proportions of the character are those not at their defaults.
+
+    Pose and roll are of a goal of balance, where they are not to be the scenario's own: see `SetGoal`.
+    """
 
     scenario: str = "stand"
     character: str = "humanoid"
@@ -48,6 +53,8 @@ class Choice:
     seed: int = 0
     options: tuple[tuple[str, float], ...] = ()
     proportions: tuple[tuple[str, float], ...] = ()
+    pose: str | None = None
+    roll: bool | None = None
 
     def body(self) -> Character:
         """The character with its proportions."""
@@ -58,6 +65,11 @@ class Choice:
         """The scenario with its options."""
         return cast(Scenario, replaced(choose("scenario", self.scenario, SCENARIOS)(), dict(self.options)))
 
+    def wants(self) -> Wants:
+        """What is wanted first."""
+        wanted = self.built().wants()
+        return stood(wanted, self.pose, self.roll) if balances(wanted) else wanted
+
 
 class Take:
     """A session of a scenario with its events, and what people do to it.
@@ -66,6 +78,7 @@ class Take:
       choice: what is played.
       scene, controller, session: as they are now; `enter` replaces them.
       wanted: the goal that was asked for last, or all wishes of a walk.
+      stance: the goal of balance with the pose that was asked for last, and whether to roll over first.
       told: how many commands have come from the scenario.
       stride: steps of the session a frame, where these are too small to look at each.
       drag: what is held, None where nothing is.
@@ -78,8 +91,10 @@ class Take:
         self.choice, self._threads = choice, threads
         self.scene = scenario.scene(scenario.body(choice.body(), choice.seed))
         trial = scenario.trial(self.scene, np.random.default_rng(choice.seed))
-        self.wanted: Wants = scenario.wants()
+        self.wanted: Wants = choice.wants()
         self._rest = self.wanted
+        self.stance = stood(SetGoal("balance"), choice.pose, choice.roll)
+        self._note_stance(self.wanted)
         self.controller = self._make(self.scene, settings or kind.settings())
         self._events = sorted(trial.events, key=lambda event: event[0])
         self.drag: Drag | None = None
@@ -141,11 +156,18 @@ class Take:
 
     @property
     def weights(self) -> dict[str, float]:
-        """Weights of the terms that are wanted, with what the next frame will change."""
+        """Weights of the terms that the planner judges by, with what the next frame will change."""
         if isinstance(self.wanted, Walk):
             return {}
         known = {WEIGHT + name: weight for name, weight in self.controller.weights.items()} | self._asked
-        return {name: known.get(WEIGHT + name, 1.0) for name in self.wanted.build(self.scene).names}
+        goal = self.wanted.build(self.scene)
+        terms = [term for way in goal.ways for term in way.terms] if self.judges_plans else goal.terms
+        return {term.name: known.get(WEIGHT + term.name, 1.0) for term in terms}
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """Names of the terms that are wanted, which are charted."""
+        return self.wanted.build(self.scene).names if isinstance(self.wanted, SetGoal) else ()
 
     @property
     def time(self) -> float:
@@ -180,6 +202,34 @@ class Take:
                     command = Walk(**{**self.wanted.wishes, **command.wishes})
                 self.wanted = self._want = command
                 self._steered = False
+                self._note_stance(command)
+
+    def _note_stance(self, wanted: Wants) -> None:
+        if balances(wanted):
+            self.stance = SetGoal("balance", pose=wanted.pose, roll=wanted.roll)
+
+    @property
+    def balances(self) -> bool:
+        """Whether a goal of balance is wanted, or will be again when steering ends."""
+        return balances(self._rest if self._steered else self.wanted)
+
+    @property
+    def judges_plans(self) -> bool:
+        """Whether the planner judges whole plans, by the ways of a goal."""
+        return isinstance(self.controller, Planned) and isinstance(self.controller.planner, SMC)
+
+    def stand(self, pose: str | None = None, roll: bool | None = None) -> None:
+        """Balance in another pose, or roll over first or not; while it is steered, from the end of that on."""
+        goal = self._rest if self._steered else self.wanted
+        if not balances(goal):
+            raise UserError(f"only who balances has a stance, and this wants '{self.goal}'; choose the goal 'balance'")
+        goal = stood(goal, pose, roll)
+        if self._steered:
+            self.controller.check_goal(goal.build(self.scene))
+            self._rest = goal
+            self._note_stance(goal)
+        else:
+            self.send(goal)
 
     def want(self, goal: str) -> None:
         """Want a goal by its name; what it needs is ahead of the character, or the first ball there is."""
@@ -193,6 +243,7 @@ class Take:
             "velocity": (float(PACE * ahead[0]), float(PACE * ahead[1])),
             "ball": balls[0] if balls else "ball",
         }
+        offered |= {"pose": self.stance.pose, "roll": self.stance.roll}
         takes = signature(choose("goal", goal, GOALS)).parameters
         self.send(SetGoal(goal, **{name: value for name, value in offered.items() if name in takes}))
 
@@ -209,7 +260,7 @@ class Take:
             else:
                 velocity = (PACE * share * x, PACE * share * y)
                 self.send(SetGoal("turbo" if turbo else "steer", velocity=velocity))
-                self._rest = SetGoal("balance") if rest.goal in STEERED else rest
+                self._rest = self.stance if rest.goal in STEERED else rest
             self._steered = True
         elif self._steered:
             self.send(self._rest)
@@ -247,8 +298,9 @@ class Take:
     def hurl(self, position: Vector, velocity: Vector, mass: float) -> None:
         """Throw a ball. The first one, and one of another mass, rebuild the scene around it."""
         check_number("mass of a ball", mass, 0.1, 500)
+        x, y, z = position
         ball = Ball(THROWN, radius=(3 * mass / (4 * math.pi * DENSITY)) ** (1 / 3), mass=mass)
-        throw = Throw(position, velocity, THROWN)
+        throw = Throw((x, y, max(z, ball.radius)), velocity, THROWN)  # none begins in the ground
         if ball not in self.scene.props:
             others = [prop for prop in self.scene.props if prop.name != THROWN]
             scene = Scene(self.scene.character, [*others, ball], self.scene.physics, type(self.scene.motors))
@@ -283,6 +335,17 @@ class Take:
             return self.session.step()
         finally:
             self._waiting = []  # only now: panels look at the settings from another thread meanwhile
+
+
+def balances(wanted: Wants) -> TypeGuard[SetGoal]:
+    """Whether it is a goal of balance, which has a stance."""
+    return isinstance(wanted, SetGoal) and wanted.goal == "balance"
+
+
+def stood(goal: SetGoal, pose: str | None, roll: bool | None) -> SetGoal:
+    """A goal of balance with a stance; None leaves what it has."""
+    given = {name: value for name, value in (("pose", pose), ("roll", roll)) if value is not None}
+    return msgspec.structs.replace(goal, **given)
 
 
 def inherit(controller: Controller, old: Controller) -> None:

@@ -14,6 +14,7 @@ const HEADER = 72; // bytes
 const TARGET = 16;
 const WANTED = 32;
 const DRAG = 64;
+const text = new TextDecoder();
 
 export class Frame {
   /** Fills this frame from an ArrayBuffer; false (and nothing changed) if it is no frame of our version. */
@@ -69,6 +70,7 @@ export class Frame {
     this.best = shorts(3 * best);
     this.smooth = shorts(3 * smooth);
     this.contacts = shorts(3 * contacts);
+    this.way = text.decode(new Uint8Array(buffer, at)); // of the goal's ways, the one that the plan takes; or ""
     this.arrived = performance.now();
     return true;
   }
