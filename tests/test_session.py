@@ -210,7 +210,7 @@ def test_an_aimed_throw_counts_from_where_the_character_is(ball_scene, still, he
     session = Session(ball_scene, still, ball_scene.state())
     session.world.view("qpos")[0, :2] = (3.0, -2.0)
     root = session.world.view("qpos")[0, :3].copy()
-    session.send(Throw((4.0, 1.0, height), (-5.0, 0.0, 1.0), aimed=True))
+    session.send(Throw((4, 1, height), (-5, 0, 1), aimed=True))  # whole numbers too
     session.step()
     seen = ball_scene.show(still.states[0]).joint("ball")
     assert seen.qpos == pytest.approx([7.0, -1.0, max(root[2] + height, 0.15), 1, 0, 0, 0])  # not in the ground

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from tumble.commands import Drag, Explode, Push, Release, SetGoal, SetParameter, Throw, Walk
     from tumble.controller import Controller
     from tumble.errors import UserError
-    from tumble.goals import Goal, Term, balance, juggle, on_ball, reach, reaching, steer, turbo
-    from tumble.planners import CPBP, PLANNERS, CPBPSettings, Plan, Planned, Planner
+    from tumble.goals import Goal, Term, Way, balance, juggle, on_ball, reach, reaching, steer, turbo
+    from tumble.planners import CPBP, PLANNERS, SMC, CPBPSettings, Plan, Planned, Planner, SMCSettings
     from tumble.props import Ball, Box
     from tumble.recording import Recorder, Recording
     from tumble.scenarios import SCENARIOS, Scenario, run_trial
@@ -33,8 +33,8 @@ _HOMES = {
     "commands": ("Drag", "Explode", "Push", "Release", "SetGoal", "SetParameter", "Throw", "Walk"),
     "controller": ("Controller",),
     "errors": ("UserError",),
-    "goals": ("Goal", "Term", "balance", "juggle", "on_ball", "reach", "reaching", "steer", "turbo"),
-    "planners": ("CPBP", "PLANNERS", "CPBPSettings", "Plan", "Planned", "Planner"),
+    "goals": ("Goal", "Term", "Way", "balance", "juggle", "on_ball", "reach", "reaching", "steer", "turbo"),
+    "planners": ("CPBP", "PLANNERS", "SMC", "CPBPSettings", "Plan", "Planned", "Planner", "SMCSettings"),
     "props": ("Ball", "Box"),
     "recording": ("Recorder", "Recording"),
     "scenarios": ("SCENARIOS", "Scenario", "run_trial"),
@@ -46,11 +46,11 @@ _HOMES = {
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "CHARACTERS", "CPBP", "PLANNERS", "SCENARIOS", "Ball", "Box", "CPBPSettings", "Character", "Controller", "Drag",
-    "Explode", "Frame", "Goal", "Physics", "Plan", "Planned", "Planner", "Push", "Recorder", "Recording", "Release",
-    "Scenario", "Scene", "Session", "SetGoal", "SetParameter", "Sims", "Term", "Throw", "UserError", "Walk",
-    "WalkSettings", "Walker", "balance", "biped", "character", "humanoid", "juggle", "on_ball", "reach", "reaching",
-    "run_trial", "steer", "turbo",
+    "CHARACTERS", "CPBP", "PLANNERS", "SCENARIOS", "SMC", "Ball", "Box", "CPBPSettings", "Character",
+    "Controller", "Drag", "Explode", "Frame", "Goal", "Physics", "Plan", "Planned", "Planner", "Push",
+    "Recorder", "Recording", "Release", "SMCSettings", "Scenario", "Scene", "Session", "SetGoal",
+    "SetParameter", "Sims", "Term", "Throw", "UserError", "Walk", "WalkSettings", "Walker", "Way", "balance",
+    "biped", "character", "humanoid", "juggle", "on_ball", "reach", "reaching", "run_trial", "steer", "turbo",
 ]  # fmt: skip
 
 

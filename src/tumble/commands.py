@@ -97,7 +97,7 @@ class Throw(_Command, frozen=True):
         """Place the ball in every simulation."""
         joint = sims.scene.model.joint(self.ball)
         qpos, qvel = int(joint.qposadr[0]), int(joint.dofadr[0])
-        place = np.tile(self.position, (sims.nsim, 1))
+        place = np.tile(np.array(self.position, float), (sims.nsim, 1))
         if self.aimed:
             place += sims.view("qpos")[:, :3]
             place[:, 2] = np.maximum(place[:, 2], sims.scene.prop(self.ball, Ball).radius)
