@@ -205,7 +205,7 @@ def test_throw_places_the_ball(ball_scene, still):
     assert seen.joint("ball").qpos[:3] == pytest.approx([2.0, 1.0, 3.0])
 
 
-@pytest.mark.parametrize("height", [0.0, -0.5, -9.0])
+@pytest.mark.parametrize("height", [0, -0.5, -9.0])
 def test_an_aimed_throw_counts_from_where_the_character_is(ball_scene, still, height):
     session = Session(ball_scene, still, ball_scene.state())
     session.world.view("qpos")[0, :2] = (3.0, -2.0)
