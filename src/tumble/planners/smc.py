@@ -54,6 +54,8 @@ class SMC(Planner):
       what the other 11 simulate.
     - Roll (eq. 11): the forward vector of the root, not of the torso.
     - Neighbours are the exact ones; the paper's FLANN approximates. Velocities and balls are turned by the heading.
+      Where samples are few they give way to uniform and greedy draws: at N = 10 there is room for one. With three
+      in their stead 26 of 50 spheres were survived, without learning 35 (20 000 situations learned).
     """
 
     learns: ClassVar[bool] = True
@@ -109,23 +111,30 @@ class SMC(Planner):
         return shifted(plans, POINTS, self.scene.dt, self._space.spacing)
 
     def _guesses(self, goal: Goal, now: np.ndarray) -> np.ndarray:
-        """(k, size): the last best plan carried on, the pose held, neighbours in experience, some anywhere."""
+        """(k, size): the last best plan carried on, the pose held, some anywhere, neighbours in experience.
+
+        The last are left out where there are more than the greedy draws leave room for.
+        """
         settings, space = self.settings, self._space
+        anywhere = self.rng.random((round(settings.uniform * settings.samples), self.sampler.size))
         guesses = [self._later(self._best), space.held(goal.pose or "rest")]
+        guesses.append(space.low + anywhere * (space.high - space.low))
         if self.experience is not None:
             guesses.append(self.experience.nearest(now, settings.neighbours))
-        anywhere = self.rng.random((round(settings.uniform * settings.samples), self.sampler.size))
-        guesses.append(space.low + anywhere * (space.high - space.low))
-        return np.concatenate(guesses)[: settings.samples]
+        return np.concatenate(guesses)[: max(2, self._refined)]
+
+    @property
+    def _refined(self) -> int:
+        """How many plans of a frame come before the greedy ones."""
+        return self.settings.samples - round(self.settings.greedy * self.settings.samples)
 
     def _next(self, done: int, guesses: np.ndarray) -> np.ndarray:
         """A batch of plans to simulate: first the guesses, last the greedy ones."""
         settings = self.settings
-        refined = settings.samples - round(settings.greedy * settings.samples)
         if done < len(guesses):
             return self.sampler.guess(guesses[done : done + settings.batch])
-        if done < refined:
-            return self.sampler.ask(min(settings.batch, refined - done))
+        if done < self._refined:
+            return self.sampler.ask(min(settings.batch, self._refined - done))
         return self.sampler.ask(min(settings.batch, settings.samples - done), True, settings.greedy_spread)
 
     def _judge(self, plans: np.ndarray, rows: slice, goal: Goal) -> tuple[np.ndarray, np.ndarray]:
