@@ -197,8 +197,10 @@ class _Runner:
         return kind.make(scene, self.settings, seed, self.options.threads, self.scenario.wants())
 
     def warm_up(self) -> None:
-        """Compile what a frame needs, so that no trial pays for it."""
-        Session(self._scene, self.make(self._scene, 0), self._scene.state()).step()
+        """Compile what a frame needs, and one that goes on from another, so that no trial pays for it."""
+        session = Session(self._scene, self.make(self._scene, 0), self._scene.state())
+        session.step()
+        session.step()
         if self.learned is not None:
             self.learned.warm_up()
 

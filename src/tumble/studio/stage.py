@@ -132,7 +132,9 @@ class Stage:
 
     def _run(self) -> None:
         self._audience.say("getting ready (compiling once after installing)")
-        Take(self.choice, self._threads, self.take.controller.settings).step()
+        rehearsal = Take(self.choice, self._threads, self.take.controller.settings)
+        rehearsal.step()
+        rehearsal.step()  # which goes on from the first, and may take other code
         if self.learning is not None:
             self.learning.warm_up()
         self.ready = True
