@@ -353,6 +353,9 @@ def test_about_is_compared_as_it_comes_out_of_json(path):
     about = {"character": "humanoid", "sizes": (1, 2), "horizon": 2}
     wrote(path, 1, about=about)
     wrote(path, 1, about=about | {"sizes": [1, 2], "horizon": 2.0})
+    experience = Experience(FEATURES, SIZE)
+    ExperienceFile(path, experience, about, frozen=True)
+    assert len(experience) == 2
 
 
 # Files that are cut off -----------------------------------------------------------------------------

@@ -28,9 +28,9 @@ class Rollouts:
         self.sims, self.steps = sims, steps
         model = sims.scene.model
         motion = sims.state[:, : 1 + model.nq + model.nv]  # MuJoCo's order: time, qpos, qvel, and more
-        self._live = {"state": motion} | {name: sims.view(name) for name in DERIVED}
-        self._kept = {name: np.zeros((len(live), steps, *live.shape[1:])) for name, live in self._live.items()}
-        self._arrays = [array for name, live in self._live.items() for array in (live, self._kept[name])]
+        live = {"state": motion} | {name: sims.view(name) for name in DERIVED}
+        self._kept = {name: np.zeros((len(array), steps, *array.shape[1:])) for name, array in live.items()}
+        self._arrays = [array for name in live for array in (live[name], self._kept[name])]
 
     def note(self, step: int, rows: slice) -> None:
         """Keep what rows are like now, after a step."""

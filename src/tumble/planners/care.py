@@ -18,8 +18,7 @@ class Care:
         first, character = scene.body(scene.bones[0]), scene.character
         self._bones = slice(first, first + len(scene.bones))
         # the head may hit anything, the root the ground (section 4.4: head and pelvis)
-        touches = {character.root: f"{character.root}.ground", character.head: f"{character.head}.touch"}
-        self._touches = {part: touch for part, touch in touches.items() if touch in scene.channels}
+        self._touches = {character.root: f"{character.root}.ground", character.head: f"{character.head}.touch"}
 
     def velocities(self, rows: Rows) -> np.ndarray:
         """(n, 3 bones), m/s."""

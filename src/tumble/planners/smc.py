@@ -79,7 +79,8 @@ class SMC(Planner):
     def plan(self, state: np.ndarray, goal: Goal) -> Plan:
         self.sims.load(state)
         self._begin()
-        now, samples = situation(self.sims), self.settings.samples
+        now = None if self.experience is None else situation(self.sims)
+        samples = self.settings.samples
         guesses = self._guesses(goal, now)
         plans, costs, ways = np.empty((samples, self.sampler.size)), np.empty(samples), np.empty(samples, np.intp)
         done = 0
@@ -91,7 +92,7 @@ class SMC(Planner):
             done = rows.stop
         best = int(np.argmin(costs))
         self._best = plans[best : best + 1]
-        if self.experience is not None and -0.5 * costs[best] > self.settings.memorable:
+        if self.experience is not None and now is not None and -0.5 * costs[best] > self.settings.memorable:
             self.experience.add(now, self._best[0])
         return self._found(goal, costs, best, goal.ways[ways[best]].name)
 
@@ -110,7 +111,7 @@ class SMC(Planner):
     def _later(self, plans: np.ndarray) -> np.ndarray:
         return shifted(plans, POINTS, self.scene.dt, self._space.spacing)
 
-    def _guesses(self, goal: Goal, now: np.ndarray) -> np.ndarray:
+    def _guesses(self, goal: Goal, now: np.ndarray | None) -> np.ndarray:
         """(k, size): the last best plan carried on, the pose held, some anywhere, neighbours in experience.
 
         The last are left out where there are more than the greedy draws leave room for.
@@ -119,7 +120,7 @@ class SMC(Planner):
         anywhere = self.rng.random((round(settings.uniform * settings.samples), self.sampler.size))
         guesses = [self._later(self._best), space.held(goal.pose or "rest")]
         guesses.append(space.low + anywhere * (space.high - space.low))
-        if self.experience is not None:
+        if self.experience is not None and now is not None:
             guesses.append(self.experience.nearest(now, settings.neighbours))
         return np.concatenate(guesses)[: max(2, self._refined)]
 
