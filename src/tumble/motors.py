@@ -57,10 +57,10 @@ class VelocityMotors:
 
     @staticmethod
     def add(spec: mujoco.MjSpec, character: Character, gain: float) -> None:
-        """Give a spec the servos: kv = gain (s/rad) times the joint's strength."""
+        """Give a spec the servos: kv = gain times the character's own (s/rad) times the joint's strength."""
         for name, joint in character.joints.items():
             servo = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
-            servo.set_to_velocity(kv=gain * joint.strength)
+            servo.set_to_velocity(kv=gain * character.motor_gain * joint.strength)
 
 
 class ForceMotors:

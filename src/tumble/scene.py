@@ -36,7 +36,7 @@ class Physics:
 
     timestep: float = 1 / 30  # s, one control step; hamalainen2015 section 4
     substeps: int = 1  # physics steps a control step
-    motor_gain: float = 1.0  # s/rad: velocity gain of a motor over its strength; ours
+    motor_gain: float = 1.0  # factor on the velocity gains of a character's motors; ours
     friction: float = 1.0  # not given; ours
     speculative: bool = True  # contacts are found before a fast limb is deep in the ground
 

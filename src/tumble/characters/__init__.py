@@ -6,11 +6,12 @@ from typing import Any
 from tumble.characters.biped import beast1, beast2, biped, robot
 from tumble.characters.character import Character, Joint
 from tumble.characters.humanoid import humanoid
+from tumble.characters.legged import humanoid_walker, monoped, planar_walker, quadruped
 from tumble.characters.simbicon_beasts import big_bird, raptor
 from tumble.characters.simbicon_bodies import biped34, planar
 from tumble.errors import choose
 
-__all__ = ["CHARACTERS", "STEPPERS", "Character", "Joint", "biped", "character", "humanoid", "remake"]
+__all__ = ["CHARACTERS", "LEGGED", "STEPPERS", "Character", "Joint", "biped", "character", "humanoid", "remake"]
 
 
 def _light() -> Character:
@@ -37,14 +38,26 @@ STEPPERS: dict[str, tuple[Callable[[], Character], str]] = {
     "raptor": (raptor, "21 bones, 36 joints, 78 kg: with a tail (coros2010 section 4.5)"),
     "planar": (planar, "7 links in the plane, 6 joints, 90 kg (coros2010 section 3.6)"),
 }
+# Bodies for going somewhere on any number of legs; some lack hands, a head of their own or poses beside 'rest'.
+LEGGED: dict[str, tuple[Callable[[], Character], str]] = {
+    "humanoid-walker": (humanoid_walker, "13 capsules, 24 joints, 1.72 m, 30 kg (rajamaki2017)"),
+    "monoped": (monoped, "3 capsules on end, two ball joints, 10 kg: it hops (rajamaki2017)"),
+    "quadruped": (quadruped, "9 capsules, 12 joints, 30 kg (rajamaki2017)"),
+    "planar-walker": (
+        planar_walker,
+        "the humanoid walker in the plane: trunk and legs, 6 joints, 25 kg (rajamaki2017)",
+    ),
+}
 KINDS: dict[str, Callable[..., Character]] = {
     "humanoid": humanoid, "biped": biped, "biped34": biped34, "big-bird": big_bird, "raptor": raptor, "planar": planar,
+    "humanoid-walker": humanoid_walker, "monoped": monoped, "quadruped": quadruped, "planar-walker": planar_walker,
 }  # fmt: skip
 
 
 def character(name: str) -> Character:
-    """The character of that name, of `CHARACTERS` or `STEPPERS`."""
-    return (STEPPERS[name] if name in STEPPERS else choose("character", name, CHARACTERS))[0]()
+    """The character of that name, of `CHARACTERS`, `STEPPERS` or `LEGGED`."""
+    others = {**STEPPERS, **LEGGED}
+    return (others[name] if name in others else choose("character", name, CHARACTERS))[0]()
 
 
 def remake(recipe: Mapping[str, Any]) -> Character:

@@ -40,6 +40,7 @@ class Character:
       root, trunk, head: body names; the trunk is what must be upright in a balanced pose.
       feet, hands, toes: body names, left before right; toes that are bodies of their own, or none.
       arms: the joint groups that move the hands, in the same order.
+      motor_gain: of the servos over their strength, s/rad: how stiffly they keep to a speed.
       poses: joint angles in rad by pose name; 'rest' must be there. Joints not named are at 0.
       recipe: JSON-able arguments that make this character again, kept in recordings.
     """
@@ -55,6 +56,7 @@ class Character:
     arms: tuple[str, ...]
     poses: Mapping[str, Mapping[str, float]]
     toes: tuple[str, ...] = ()
+    motor_gain: float = 1.0
     recipe: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -96,8 +98,8 @@ def add_sensors(spec: mujoco.MjSpec, character: Character, bones: Sequence[str])
         add(f"{part}.pos", kinds.mjSENS_FRAMEPOS, part)
     for part in character.ends:
         add(f"{part}.vel", kinds.mjSENS_FRAMELINVEL, part)
-    add(f"{character.root}.up", kinds.mjSENS_FRAMEZAXIS, character.root, frame)
-    add(f"{character.trunk}.up", kinds.mjSENS_FRAMEZAXIS, character.trunk, frame)
+    for part in dict.fromkeys((character.root, character.trunk)):  # which may be one
+        add(f"{part}.up", kinds.mjSENS_FRAMEZAXIS, part, frame)
     add(f"{character.head}.forward", kinds.mjSENS_FRAMEXAXIS, character.head, frame)
     add(f"{character.root}.spin", kinds.mjSENS_FRAMEANGVEL, character.root)
     found = [1 << mujoco.mjtConDataField.mjCONDATA_FOUND.value, 0, 1]  # fields, reduction, number

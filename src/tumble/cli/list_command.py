@@ -5,7 +5,7 @@ from typing import Annotated
 
 import tyro
 
-from tumble.characters import CHARACTERS, STEPPERS
+from tumble.characters import CHARACTERS, LEGGED, STEPPERS
 from tumble.cli.options import CONFIG
 from tumble.controllers import CONTROLLERS
 from tumble.goals import GOALS
@@ -16,7 +16,7 @@ def listing() -> dict[str, dict[str, str]]:
     """Names and a line each, by kind."""
     return {
         "scenarios": {name: kind.summary for name, kind in SCENARIOS.items()},
-        "characters": {name: summary for name, (_, summary) in {**CHARACTERS, **STEPPERS}.items()},
+        "characters": {name: summary for name, (_, summary) in {**CHARACTERS, **STEPPERS, **LEGGED}.items()},
         "controllers": {name: kind.summary for name, kind in CONTROLLERS.items()},
         "goals": {name: (make.__doc__ or "").partition("\n")[0] for name, make in GOALS.items()},
     }
