@@ -368,6 +368,7 @@ def asked(scene: Scene) -> dict[str, Goal]:
         "ball-reach": {"target": (0.5, 0.2, 2.0), "hand": "right"},
         "steer": {"velocity": (1.0, 0.5)},
         "turbo": {"velocity": (1.0, 0.5)},
+        "gait": {"velocity": (1.0, 0.5)},
     }
     return {name: make(scene, **options.get(name, {})) for name, make in GOALS.items()}
 
@@ -375,7 +376,7 @@ def asked(scene: Scene) -> dict[str, Goal]:
 def test_all_terms_are_under_contract(ball_scene):
     terms = {term for goal in asked(ball_scene).values() for term in goal.terms}
     assert {type(term) for term in terms} == {
-        kind for kind in Term.__subclasses__() if kind.__module__ == "tumble.goals.terms"
+        kind for kind in Term.__subclasses__() if kind.__module__ in ("tumble.goals.terms", "tumble.goals.gait")
     }
     sims = shaken(ball_scene)
     before = sims.state.copy()
@@ -572,6 +573,7 @@ def test_tolerances_are_the_papers(big_ball):
         "velocity": 0.25, "over_feet": 0.025, "height": 0.025, "feet_apart": 0.05, "spin": 2.0, "upright": 0.1,
         "facing": 0.1, "look_at": 0.1, "reach": 0.05, "over_ball": 0.025, "above_ball": 0.025, "under_ball": 0.025,
         "damage": 10000**-0.5,
+        "torque": 1.0, "turned": np.radians(10), "going": 0.05, "over_legs": 0.025,  # rajamaki2017 eq. 7
     }  # fmt: skip
     ours = {
         "reach": {"reach": 0.03, "look_at": 0.5},

@@ -11,13 +11,14 @@ from tumble.rollouts import Rollouts
 from tumble.sims import Sims
 
 STEPS, NSIM = 6, 5
-FIELDS = ("qpos", "qvel", "time", "xipos", "cvel", "sensordata")
+FIELDS = ("qpos", "qvel", "time", "xipos", "cvel", "xquat", "ctrl", "sensordata")
 OPTIONS = {
     "balance": {"pose": "ready", "roll": True},
     "reach": {"target": (0.5, 0.2, 1.2)},
     "ball-reach": {"target": (0.5, 0.2, 1.2)},
     "steer": {"velocity": (1, 0)},
     "turbo": {"velocity": (1, 0)},
+    "gait": {"velocity": (1, 0)},
 }
 
 

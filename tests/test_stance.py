@@ -353,7 +353,7 @@ def test_weights_apply_to_the_terms_of_ways(scene):
 
 
 OPTIONS = {"reach": {"target": (0.5, 0.2, 1.2)}, "steer": {"velocity": (1, 0)}, "turbo": {"velocity": (1, 0)}}
-OPTIONS |= {"ball-reach": OPTIONS["reach"], "balance": {"pose": "taiko", "roll": True}}
+OPTIONS |= {"ball-reach": OPTIONS["reach"], "balance": {"pose": "taiko", "roll": True}, "gait": OPTIONS["steer"]}
 
 
 @pytest.mark.parametrize("name", GOALS)

@@ -2,7 +2,7 @@
 
 import difflib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -34,3 +34,9 @@ def check_number(name: str, value: float, low: float, high: float = math.inf, *,
         bound = f"above {low:g}" if above else f"{low:g} or more"
         upper = f" and at most {high:g}" if math.isfinite(high) else ""
         raise UserError(f"{name} must be a number {bound}{upper}, got {value:g}")
+
+
+def check_vector(name: str, vector: Sequence[float], length: int, largest: float, unit: str) -> None:
+    """Refuse what is not so many finite numbers, none of them larger."""
+    if len(vector) != length or not all(math.isfinite(x) and abs(x) <= largest for x in vector):
+        raise UserError(f"{name} must be {length} numbers within {largest:g} {unit}, got {tuple(vector)}")

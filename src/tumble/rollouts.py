@@ -18,7 +18,7 @@ from numba import njit
 from tumble.errors import unknown
 from tumble.sims import Sims
 
-DERIVED = ("sensordata", "xipos", "cvel")  # beside the state, what terms read
+DERIVED = ("sensordata", "xipos", "cvel", "xquat", "ctrl")  # beside the state, what terms read
 
 
 class Rollouts:
@@ -48,13 +48,17 @@ class Rollouts:
 
 
 @njit(cache=True)
-def _note(step, start, stop, state, states, sensors, all_sensors, centre, centres, speed, speeds):  # type: ignore[no-untyped-def]
-    """Copy rows start to stop of live arrays into a step of kept ones: one call where numpy needs four."""
+def _note(  # type: ignore[no-untyped-def]
+    step, start, stop, state, states, sensors, all_sensors, centre, centres, speed, speeds, turn, turns, ctrl, ctrls
+):
+    """Copy rows start to stop of live arrays into a step of kept ones: one call where numpy needs six."""
     for i in range(start, stop):
         states[i, step] = state[i]
         all_sensors[i, step] = sensors[i]
         centres[i, step] = centre[i]
         speeds[i, step] = speed[i]
+        turns[i, step] = turn[i]
+        ctrls[i, step] = ctrl[i]
 
 
 @dataclass(frozen=True)

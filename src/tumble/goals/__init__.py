@@ -21,9 +21,10 @@ from tumble.goals.behaviours import (
     steer,
     turbo,
 )
+from tumble.goals.gait import gait
 from tumble.goals.goal import Goal, Term, Way
 
 __all__ = [
-    "GOALS", "Goal", "Term", "Way", "balance", "juggle", "looking", "on_ball", "on_ball_reach", "reach", "reaching",
-    "steer", "turbo",
+    "GOALS", "Goal", "Term", "Way", "balance", "gait", "juggle", "looking", "on_ball", "on_ball_reach", "reach",
+    "reaching", "steer", "turbo",
 ]  # fmt: skip

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from tumble.errors import UserError, check_number, choose
+from tumble.errors import check_number, check_vector, choose
+from tumble.goals.gait import FASTEST, WORLD, gait
 from tumble.goals.goal import Goal, Way
 from tumble.goals.stance import stance_ways
 from tumble.goals.terms import (
@@ -31,8 +32,6 @@ from tumble.goals.terms import (
 from tumble.props import Ball
 from tumble.scene import Scene
 
-WORLD = 1000.0  # m from the origin, beyond which nothing is wanted
-FASTEST = 20.0  # m/s that may be asked for
 ALARMED = 250.0  # cost of balance from which it takes full effort: not given; with 400 it falls more often
 SIDES = ("left", "right")
 
@@ -73,7 +72,7 @@ def _balance(scene: Scene, alarmed: float, pose: str | None = None, ways: Sequen
 
 def looking(scene: Scene, facing: tuple[float, float]) -> Goal:
     """Look into a horizontal direction; to be added to another goal."""
-    _check_vector("facing", facing, 2, WORLD, "m")
+    check_vector("facing", facing, 2, WORLD, "m")
     length = math.hypot(*facing)
     check_number("length of the facing direction", length, 0, above=True)
     return Goal(Facing(scene.character.head, (facing[0] / length, facing[1] / length)))
@@ -96,7 +95,7 @@ def reaching(scene: Scene, target: Sequence[float], hand: str = "left") -> Goal:
     the paper's tolerances a target behind turns the head before the feet, and who is calm rests 12 cm short
     of the target; of 12 reaches 8 succeeded with sigma_r 0.05, 11 with 0.03 (sigma_fwd 0.3, effort 0.2).
     """
-    _check_vector("target", target, 3, WORLD, "m")
+    check_vector("target", target, 3, WORLD, "m")
     character = scene.character
     side = choose("hand", hand, {name: i for i, name in enumerate(SIDES)})
     point = (float(target[0]), float(target[1]), float(target[2]))
@@ -148,7 +147,7 @@ def steer(scene: Scene, velocity: Sequence[float]) -> Goal:
     or more but is slow to rise: a step is no alarm. With the paper's terms alone it walks at 0.25 to
     0.5 m/s of 1.25, or folds its trunk.
     """
-    _check_vector("velocity", velocity, 2, FASTEST, "m/s")
+    check_vector("velocity", velocity, 2, FASTEST, "m/s")
     wanted = (float(velocity[0]), float(velocity[1]), 0.0)
     return _balance(scene, alarmed=1000.0).without("velocity") + Goal(
         Velocity(target=wanted, sigma=0.1),
@@ -164,7 +163,7 @@ def turbo(scene: Scene, velocity: Sequence[float]) -> Goal:
     Departure: sigma_vel and sigma_y are 0.1 (paper: 0.25 m/s, 0.025 m); with the paper's it stops before a
     block of 0.5 m, because a foot on the block lifts the mean of the feet.
     """
-    _check_vector("velocity", velocity, 2, FASTEST, "m/s")
+    check_vector("velocity", velocity, 2, FASTEST, "m/s")
     left, right = scene.character.feet
     rise = 0.2 * math.hypot(*velocity)  # "slightly upwards"
     wanted = (float(velocity[0]), float(velocity[1]), rise)
@@ -183,6 +182,7 @@ GOALS: Mapping[str, Callable[..., Goal]] = {
     "juggle": juggle,
     "steer": steer,
     "turbo": turbo,
+    "gait": gait,
 }
 
 
@@ -191,8 +191,3 @@ def _standing(scene: Scene, pose: str = "rest") -> float:
     character, data = scene.character, scene.show(scene.state(pose))
     feet = np.mean([data.body(foot).xipos[2] for foot in character.feet])
     return float(data.body(character.root).xipos[2] - feet)
-
-
-def _check_vector(name: str, vector: Sequence[float], length: int, largest: float, unit: str) -> None:
-    if len(vector) != length or not np.isfinite(vector).all() or np.abs(vector).max() > largest:
-        raise UserError(f"{name} must be {length} numbers within {largest:g} {unit}, got {tuple(vector)}")

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from tumble.errors import UserError, check_number, unknown
+from tumble.goals.course import Course
 from tumble.sims import Rows
 
 
@@ -46,13 +47,14 @@ class Goal:
     of the best way decides.
 
     Effort rises from `least_effort` where the terms cost `calm` or less to 1 where they cost `alarmed`
-    or more. In a sum, costs add, the largest effort wins, and the right summand's pose replaces the left's.
+    or more. In a sum, costs add, the largest effort wins, and the right summand's pose and course replace the left's.
 
     Attributes:
       terms: what is wanted.
       pose: name of the pose to stay near; None leaves it to the other summands, else 'rest'.
       loose: joint groups whose angles the pose says little about, because they have something to do.
       ways: to judge whole plans by; by default one, of the goal's own terms. Adding goals combines their ways.
+      course: which way it wants to go, where it does.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class Goal:
         pose: str | None = None,
         loose: Sequence[str] = (),
         ways: Sequence[Way] = (),
+        course: Course | None = None,
     ) -> None:
         ways = tuple(ways) or (Way("goal", terms),)
         for term in (*terms, *(term for way in ways for term in way.terms)):
@@ -71,7 +74,7 @@ class Goal:
         if not 0 <= calm < alarmed < np.inf:
             raise UserError(f"a goal needs 0 <= calm < alarmed < inf, got {calm:g} and {alarmed:g}")
         check_number("least_effort", least_effort, 0, 1)
-        self.terms, self.pose, self.loose, self.ways = terms, pose, tuple(loose), ways
+        self.terms, self.pose, self.loose, self.ways, self.course = terms, pose, tuple(loose), ways, course
         self._efforts = [_Effort(tuple(range(len(terms))), calm, alarmed, least_effort)]
         self._weights: Mapping[str, float] = {}
 
@@ -80,7 +83,8 @@ class Goal:
         ways = [
             Way(one.name, one.terms + two.terms, one.priority + two.priority) for one in self.ways for two in other.ways
         ]
-        both = Goal(*self.terms, *other.terms, pose=other.pose or self.pose, loose=tuple(loose), ways=ways)
+        pose, course = other.pose or self.pose, other.course or self.course
+        both = Goal(*self.terms, *other.terms, pose=pose, loose=tuple(loose), ways=ways, course=course)
         shift = {i: i + len(self.terms) for i in range(len(other.terms))}
         both._efforts = self._efforts + [effort.moved(shift) for effort in other._efforts]
         both._weights = {**self._weights, **other._weights}
@@ -92,7 +96,7 @@ class Goal:
             if name not in self.names:
                 raise unknown("term", name, self.names, " in the goal")
         kept = [i for i, name in enumerate(self.names) if name not in names]
-        rest = Goal(*(self.terms[i] for i in kept), pose=self.pose, loose=self.loose)
+        rest = Goal(*(self.terms[i] for i in kept), pose=self.pose, loose=self.loose, course=self.course)
         places = {old: new for new, old in enumerate(kept)}
         rest._efforts = [effort.moved(places) for effort in self._efforts]
         rest._weights = self._weights
