@@ -6,6 +6,8 @@ from typing import Any
 from tumble.errors import choose
 from tumble.planners.cpbp import CPBP
 from tumble.planners.cpbp_settings import CPBPSettings, PFMPCSettings
+from tumble.planners.mcts import MCTS
+from tumble.planners.mcts_settings import MCTSSettings
 from tumble.planners.planned import Planned
 from tumble.planners.planner import Plan, Planner
 from tumble.planners.smc import SMC
@@ -13,8 +15,9 @@ from tumble.planners.smc_settings import SMCSettings
 from tumble.planners.splines import CEM, MPPI, CEMSettings, MPPISettings, PredictiveSampling, PredictiveSamplingSettings
 
 __all__ = [
-    "CEM", "CPBP", "MPPI", "PLANNERS", "SMC", "CEMSettings", "CPBPSettings", "Kind", "MPPISettings", "PFMPCSettings",
-    "Plan", "Planned", "Planner", "PredictiveSampling", "PredictiveSamplingSettings", "SMCSettings", "planner_kind",
+    "CEM", "CPBP", "MCTS", "MPPI", "PLANNERS", "SMC", "CEMSettings", "CPBPSettings", "Kind", "MCTSSettings",
+    "MPPISettings", "PFMPCSettings", "Plan", "Planned", "Planner", "PredictiveSampling", "PredictiveSamplingSettings",
+    "SMCSettings", "planner_kind",
 ]  # fmt: skip
 
 
@@ -31,6 +34,7 @@ PLANNERS: dict[str, Kind] = {
     "cpbp": Kind(CPBP, CPBPSettings, "Control Particle Belief Propagation (hamalainen2015)"),
     "pf-mpc": Kind(CPBP, PFMPCSettings, "C-PBP's forward pass alone: PF-MPC (Stahl and Hauth 2011)"),
     "smc": Kind(SMC, SMCSettings, "sequential Monte Carlo over control splines with a kD-tree (hamalainen2014)"),
+    "mcts": Kind(MCTS, MCTSSettings, "tree search informed by a forest and a network that learn (rajamaki2017)"),
     "ps": Kind(PredictiveSampling, PredictiveSamplingSettings, "predictive sampling over splines (Howell et al. 2022)"),
     "cem": Kind(CEM, CEMSettings, "the cross-entropy method over splines (Rubinstein 1999)"),
     "mppi": Kind(MPPI, MPPISettings, "model predictive path integral control over splines (Williams et al. 2017)"),

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tumble.goals import Goal
+from tumble.learners import Learners
 from tumble.planners.beliefs import backward, density, drifted, forward, mixture, pick, widths
 from tumble.planners.cpbp_settings import CPBPSettings, PFMPCSettings, Scales
+from tumble.planners.informed import Adviser
 from tumble.planners.kernels import path_of, propose, refine, weigh
 from tumble.planners.planner import Plan, Planner
 from tumble.planners.wrists import Wrists
@@ -69,6 +71,13 @@ class CPBP(Planner):
     of all samples of the previous frame, chosen anew in every step by its belief and by how near its
     state was (eqs. 25, 26). With Q = 0 and without refinement it is PF-MPC (Stahl and Hauth 2011).
 
+    `informed` walkers, none by default, have another guide: what was learned in earlier frames, as section 6
+    wishes, by the two learners of rajamaki2017. They are the slots next to those without a prior. In every step the
+    first half of them is drawn near what the network says of the state that the walker is in, the second near what was
+    done in the nearest state that the forest knows, with the widths of other guided walkers; `follow` is not for
+    them. A slot that nobody has advice for is like any other. Taught is what was done, one pair a frame, when the
+    next frame begins; what was learned outlives `reset`.
+
     **Departures.**
 
     - Torque limits: paper 0 to 300 with a zero-mean prior; here 0.7 to 1 of each joint's strength, and
@@ -121,6 +130,7 @@ class CPBP(Planner):
         self._normal, self._uniform = np.empty((2, k, n, motors.size))
         self._posed = motors.qpos if motors.speeds else np.empty(0, np.intp)
         self._wrists: Wrists | None = None
+        self._adviser: Adviser | None = None
         self._noisy = False
         self._prepare()
 
@@ -143,6 +153,8 @@ class CPBP(Planner):
         """
         if len(self._best) and not again:
             self._done = np.stack([self._best[0], self._done[0]])
+            if self._adviser is not None and self.learners is not None:
+                self._adviser.teach(self.learners, self._done[0])
         walk = self._walk(state, goal, 0 if again else 1)
         lineage, steps = path_of(self._ancestors), np.arange(self.steps)
         best = int(np.argmin(walk.totals))
@@ -199,6 +211,8 @@ class CPBP(Planner):
         before, earlier = np.tile(self._done[0], (n, 1)), np.tile(self._done[1], (n, 1))
         qpos, ends = sims.view("qpos"), sims.view("ends")
         self._ends[0] = ends
+        if self._adviser is not None:
+            self._adviser.begin(sims, goal)
         walk = _Walk(np.empty((self.steps, n, len(goal.terms))), np.zeros(n), np.full(n, 1.0 / n))
         count, expense, nothing = np.inf, np.empty(n), np.zeros(n)
         # four degrees of boldness in turn; only with Q = 0 is a row of the previous frame one trajectory
@@ -225,10 +239,19 @@ class CPBP(Planner):
                 self._previous, self._best, self._smooth, prior, k + shift, warm,
                 precision, centre, motors.low, motors.high, follow, boldness,
             )  # fmt: skip
+            for rows, advice in self._advice(parents):
+                propose(
+                    controls[k, rows], expense[rows], self._normal[k, rows], self._uniform[k, rows],
+                    before[rows], earlier[rows], qpos[rows], self._posed, rest, self.scene.dt,
+                    advice[None], self._best, self._smooth, identity, 0, 0,
+                    precision, centre, motors.low, motors.high, False, boldness[rows],
+                )  # fmt: skip
             if self._wrists is not None:
                 self._wrists.spare(controls[k], self._ends[k, parents])
             sims.act(controls[k])
             self._ends[k + 1] = ends
+            if self._adviser is not None:
+                self._adviser.look(sims, goal)
             walk.values[k] = goal.values(sims)
             count = weigh(
                 walk.values[k], expense, scales.control_weight, settings.cost_ceiling, message,
@@ -249,6 +272,28 @@ class CPBP(Planner):
             self._unit = widths(self._ends.shape[2], settings.transition_place, settings.transition_speed)
         if settings.wrist_rule != (self._wrists is not None):
             self._wrists = Wrists(self.scene) if settings.wrist_rule else None
+        if (settings.informed > 0) != self.learns:
+            self._switch_learning(settings.informed > 0)
+
+    def _switch_learning(self, on: bool) -> None:
+        """Begin to learn, or leave off; what was learned is kept."""
+        self.learns = on  # of the class: whether it does with default settings
+        if not on:
+            self._adviser, self.memory, self.about = None, None, {}
+            return
+        self._adviser = Adviser(self.scene, self.settings.samples)
+        self.memory = (self._adviser.features, self.scene.motors.size)
+        self.about = {"character": self.scene.character.name, "planner": "cpbp"}
+        if self.learners is None:
+            self.learners = Learners(*self.memory, self._seed)
+
+    def _advice(self, parents: np.ndarray) -> list[tuple[slice, np.ndarray]]:
+        """Rows of informed walkers and what they are told, (rows, motors.size)."""
+        if self._adviser is None or self.learners is None:
+            return []
+        first = self._guided()
+        last = min(first + self.settings.informed, self.settings.samples)
+        return self._adviser.advise(self.learners, slice(first, last), parents)
 
     def _hear(self, k: int, log_belief: np.ndarray) -> np.ndarray:
         """(N,) forward messages of step k (eq. 17) from the beliefs of the step before; 0 after resampling."""
@@ -305,5 +350,9 @@ class CPBP(Planner):
 
     def _without(self, prior: np.ndarray) -> np.ndarray:
         """Priors with -1 in the slots that go without."""
-        prior[2 : 2 + round(self.settings.no_prior * len(prior))] = -1
+        prior[2 : self._guided()] = -1
         return prior
+
+    def _guided(self) -> int:
+        """The first slot after the warm starts and those that go without a prior."""
+        return min(2 + round(self.settings.no_prior * self.settings.samples), self.settings.samples)

@@ -71,7 +71,12 @@ class Planned(Controller):
         Other samples or another horizon start planning anew; a weight stays when the goal changes.
         """
         settings, self.weights = self._changed(changes)
-        self.planner = self.planner.configured(settings)
+        old, self.planner = self.planner, self.planner.configured(settings)
+        if old.learners is not self.planner.learners:
+            old.close()
+
+    def close(self) -> None:
+        self.planner.close()
 
     def _changed(self, changes: Mapping[str, float]) -> tuple[Any, dict[str, float]]:
         """Settings and weights as they would be."""

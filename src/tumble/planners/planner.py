@@ -17,6 +17,7 @@ import numpy as np
 from tumble.errors import UserError, check_number
 from tumble.experience import Experience
 from tumble.goals import Goal
+from tumble.learners import Learners
 from tumble.scene import Scene
 from tumble.sims import Sims
 
@@ -32,7 +33,7 @@ class Plan:
       path: (K, 3), predicted positions of the root along the best path, m.
       paths: (n, K, 3), the sampled ones, for drawing.
       smoothed: (K, 3), of the smoothed path where the planner has one, else empty.
-      effort: asked for by the goal on the best path, 0 to 1.
+      effort: asked for by the goal on the best path, 0 to 1; where planners have their own, their motors' strength.
       sim_steps: simulation steps spent.
       broken: how many of the simulations went unstable.
       statistics: figures of the algorithm's own, by name.
@@ -66,17 +67,21 @@ class Planner(ABC):
       settings: a frozen dataclass with at least `samples` and `horizon`.
       sims: the simulations, one row a future.
       steps: control steps ahead, K.
-      learns: whether it learns from experience.
+      fixed: settings with which it is made and that it cannot change.
+      learns: whether it learns.
       memory: features of a situation and numbers of a plan, where it learns; else None.
       about: what experience must have in common with it to be of use.
       experience: what it guesses from and adds to; none until `remember`.
+      learners: what it learns with instead, where it has any; they may be replaced by others like them.
     """
 
     settings: Any
-    learns: ClassVar[bool] = False
+    fixed: ClassVar[tuple[str, ...]] = ("samples", "horizon")
+    learns: bool = False
     memory: tuple[int, int] | None = None
     about: dict[str, Any] = {}  # noqa: RUF012 - replaced, never changed
     experience: Experience | None = None
+    learners: Learners | None = None
 
     def __init__(self, scene: Scene, samples: int, horizon: float, seed: int, nthread: int = 0) -> None:
         check_sizes(scene, samples, horizon)
@@ -88,25 +93,30 @@ class Planner(ABC):
         self.reset()
 
     def reset(self) -> None:
-        """Forget all earlier frames and begin the random numbers anew."""
+        """Forget all earlier frames, but not what was learned, and begin the random numbers anew."""
         self.rng = np.random.default_rng(self._seed)
         self._forget()
 
     def configured(self, settings: Any) -> "Planner":
-        """The planner with other settings: itself, or a new one where sizes change."""
-        if (settings.samples, settings.horizon) != (self.settings.samples, self.settings.horizon):
+        """The planner with other settings: itself, or a new one where need be, which knows what is of use to it."""
+        if any(getattr(settings, name) != getattr(self.settings, name) for name in self.fixed):
             other = type(self)(self.scene, settings, self._seed, self._nthread)
-            if self.experience is not None and other.about == self.about:
-                other.remember(self.experience)
+            if other.about == self.about:
+                other.experience, other.learners = self.experience, self.learners
             return other
         self.settings = settings
         return self
 
     def remember(self, experience: Experience) -> None:
-        """Guess from experience and add to it, where it learns."""
-        if not self.learns:
+        """Guess from experience and add to it, where it learns so."""
+        if not self.learns or self.learners is not None:
             raise UserError(f"{type(self).__name__} does not learn from experience; choose: smc")
         self.experience = experience
+
+    def close(self) -> None:
+        """End threads of its own; raises what went wrong in one."""
+        if self.learners is not None:
+            self.learners.stop()
 
     @abstractmethod
     def _forget(self) -> None:

@@ -1,7 +1,5 @@
 """Sequential Monte Carlo over control splines with a kD-tree (hamalainen2014)."""
 
-from typing import ClassVar
-
 import numpy as np
 
 from tumble.goals import Goal
@@ -58,7 +56,7 @@ class SMC(Planner):
       in their stead 26 of 50 spheres were survived, without learning 35 (20 000 situations learned).
     """
 
-    learns: ClassVar[bool] = True
+    learns = True
 
     def __init__(self, scene: Scene, settings: SMCSettings = SMCSettings(), seed: int = 0, nthread: int = 0) -> None:
         self.settings = settings
