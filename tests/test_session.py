@@ -471,7 +471,7 @@ def test_bad_throws(ball_scene, still):
         session.send(Throw((0, 0, 1), (0, 0, NAN)))
 
 
-GOALS = "ball, ball-reach, juggle, reach, steer, turbo"
+GOALS = "ball, ball-reach, gait, juggle, reach, steer, turbo"
 BAD_GOALS = [
     (SetGoal("balanse"), f"no goal 'balanse'; there are: balance, {GOALS} (did you mean 'balance'?)"),
     (SetGoal(""), f"no goal ''; there are: balance, {GOALS}"),

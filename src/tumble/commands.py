@@ -106,14 +106,38 @@ class Throw(_Command, frozen=True):
         sims.view("qvel")[:, qvel : qvel + 6] = (*self.velocity, 0.0, 0.0, 0.0)
 
 
+class Reset(_Command, frozen=True):
+    """Put the character back on its feet where it is: in a pose, at rest, upright, facing along x, on the ground.
+
+    Props stay as they are, time goes on, and the controller is not told: it keeps what it learned. The ground is the
+    plane: who lay on a box stands in it.
+    """
+
+    pose: str = "rest"
+
+    def check(self, scene: Scene) -> None:
+        scene.character.pose(self.pose)
+
+    def apply(self, sims: Sims) -> None:
+        """Do so in every simulation; all fields are current afterwards, and nothing is broken."""
+        scene = sims.scene
+        model, stood = scene.model, scene.show(scene.state(self.pose))
+        own = np.array([model.joint(i).name not in {prop.name for prop in scene.props} for i in range(model.njnt)])
+        qpos = np.repeat(own, np.diff(np.append(model.jnt_qposadr, model.nq)))
+        qpos[:2] = False  # the horizontal place
+        sims.view("qpos")[:, qpos] = stood.qpos[qpos]
+        sims.view("qvel")[:, own[model.dof_jntid]] = 0
+        sims.load(sims.state)
+
+
 class SetGoal(_Command, frozen=True):
     """Want one of the named goals from the next frame on. Options that a goal does not take are refused."""
 
     goal: str
-    facing: tuple[float, float] | None = None  # balance: horizontal direction
-    target: Vector | None = None  # reach, ball-reach: m
+    facing: tuple[float, float] | None = None  # balance, gait: horizontal direction
+    target: Vector | None = None  # reach, ball-reach, gait: m
     hand: str | None = None  # reach, ball-reach: 'left' or 'right'
-    velocity: tuple[float, float] | None = None  # steer, turbo: m/s
+    velocity: tuple[float, float] | None = None  # steer, turbo, gait: m/s
     ball: str | None = None  # ball, ball-reach, juggle: its name
     pose: str | None = None  # balance: one of the character's poses
     roll: bool | None = None  # balance: who lies on the back may roll over first
@@ -170,7 +194,7 @@ class SetParameter(_Command, frozen=True):
         check_number(f"value of '{self.name}'", self.value, -math.inf if math.isfinite(self.value) else 0)
 
 
-Command: TypeAlias = Push | Drag | Release | Explode | Throw | SetGoal | Walk | SetParameter
+Command: TypeAlias = Push | Drag | Release | Explode | Throw | Reset | SetGoal | Walk | SetParameter
 
 
 def decode(text: bytes | str) -> Command:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from tumble.commands import Command, Drag, Explode, Push, Release, SetGoal, SetParameter, Throw, Walk
+from tumble.commands import Command, Drag, Explode, Push, Release, Reset, SetGoal, SetParameter, Throw, Walk
 from tumble.controller import Controller
 from tumble.scene import Scene
 from tumble.sims import Sims
@@ -152,7 +152,7 @@ class Session:
                 self._drag = command
             case Release():
                 self._drag = None
-            case Throw():
+            case Throw() | Reset():
                 command.apply(self.world)
             case SetGoal():
                 self.controller.set_goal(command.build(self.scene))

@@ -3,7 +3,9 @@
 from tumble.scenarios.balancing import Explosion, GetUp, GetUpProne, Push, Stand
 from tumble.scenarios.ball import Juggle, OnBall, OnBallReach, OnLightBall
 from tumble.scenarios.dodging import Dodge, DodgeHeavy, Impulse
+from tumble.scenarios.gaits import LearnHop, LearnTrot, LearnWalk, PlanarNet, Pole, Stop, Turn
 from tumble.scenarios.going import Obstacles, Reach, Steer, Turbo, Wall
+from tumble.scenarios.projectiles import HopProjectiles, WalkProjectiles
 from tumble.scenarios.run import Result, run_trial
 from tumble.scenarios.scenario import Scenario, Trial
 from tumble.scenarios.stepping import SimbiconBird, SimbiconHumanoid, SimbiconPlanar, SimbiconRaptor
@@ -18,5 +20,6 @@ SCENARIOS: dict[str, type[Scenario]] = {
         Stand, Push, Impulse, Wall, Explosion, Dodge, DodgeHeavy, GetUp, GetUpProne, Reach,
         OnBall, OnLightBall, OnBallReach, Juggle, Steer, Obstacles, Turbo, SteerWalk, WalkPush, StandPush, WalkBodies,
         SimbiconHumanoid, SimbiconPlanar, SimbiconBird, SimbiconRaptor,
+        LearnWalk, LearnHop, LearnTrot, Pole, Turn, Stop, WalkProjectiles, HopProjectiles, PlanarNet,
     )
 }  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tumble.commands import Walk
-from tumble.controller import Controller
+from tumble.controller import Controller, closing
 from tumble.errors import check_number
 from tumble.planners import Plan
 from tumble.scenarios.scenario import Scenario
@@ -65,7 +65,7 @@ def run_trial(
     watch: Callable[[Session], None] = lambda session: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Result:
-    """Run one trial to its end, or until the live world breaks or it is stopped.
+    """Run one trial to its end, or until the live world breaks or it is stopped; closes the controller.
 
     Args:
       seed: of the trial's start and events; the controller has its own.
@@ -79,15 +79,18 @@ def run_trial(
     session = Session(scene, controller, trial.state)
     if isinstance(wants := scenario.wants(), Walk):
         session.send(wants)
-    track, count = Track(scene), _Count()
+    track, count = Track(scene, wants), _Count()
     session.listeners += [track, count]
     watch(session)
     due = deque(sorted(trial.events, key=lambda event: event[0]))
     frames = round(duration / scene.dt)
-    while session.index < frames and not track.broken and not stop():
-        while due and due[0][0] <= session.time + 1e-9:
-            session.send(due.popleft()[1])
-        session.step()
+    with closing(controller):
+        while session.index < frames and not track.broken and not stop():
+            if trial.respond is not None and track.frames:
+                session.send(*trial.respond(track))
+            while due and due[0][0] <= session.time + 1e-9:
+                session.send(due.popleft()[1])
+            session.step()
     finished = session.index == frames or track.broken
     return Result(
         success=finished and scenario.success(track),

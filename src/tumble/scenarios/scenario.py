@@ -7,7 +7,7 @@ A scenario says nothing of who controls; `run_trial` brings the two together.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -27,11 +27,15 @@ class Trial:
       state: where it starts.
       seconds: how long it takes; judged at the end.
       events: (seconds, command), in order of time.
+      respond: asked with the track between all frames; what it returns is applied before the next. It sees the
+        track and nothing else, so that whoever goes on from another moment gets the right answers: what is left to
+        chance is drawn before, or from a seed that is. A replay does not ask: the commands are in the recording.
     """
 
     state: np.ndarray
     seconds: float
     events: Sequence[tuple[float, Command]] = ()
+    respond: Callable[[Track], Sequence[Command]] | None = None
 
 
 class Scenario(ABC):

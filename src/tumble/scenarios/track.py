@@ -1,8 +1,10 @@
 """Track: what a trial is judged by, gathered frame by frame from the live world."""
 
+import time
+
 import numpy as np
 
-from tumble.commands import Command, SetGoal
+from tumble.commands import Command, Reset, SetGoal, Walk
 from tumble.scene import Scene
 from tumble.session import Frame, Session
 
@@ -18,33 +20,54 @@ class Track:
     """A listener that notes how the character does.
 
     Attributes:
+      wants: what the character wants, until a command says otherwise; None where nobody said so.
+      began: simulated seconds at its first frame.
+      frames: how many it has seen.
       commands: (seconds, command) as they were applied.
       broken: whether the live world went unstable.
     """
 
-    def __init__(self, scene: Scene) -> None:
-        self.scene = scene
+    def __init__(self, scene: Scene, wants: SetGoal | Walk | None = None, began: float = 0.0) -> None:
+        self.scene, self.wants, self.began = scene, wants, began
+        self._clock = time.perf_counter()
         self._standing = scene.show(scene.state("rest")).body(scene.character.root).xipos[2]
         feet = (*scene.character.feet, *scene.character.toes)
         self._others = np.array([bone not in feet for bone in scene.bones])
-        self._sensors: list[np.ndarray] = []
-        self._rows = np.empty((0, scene.model.nsensordata))  # the same as an array, up to the last look
+        self._rows = np.empty((64, scene.model.nsensordata))  # of the sensors; those of `frames` count
         self._speeds: list[np.ndarray] = []
+        self._walls: list[float] = []
+        self.frames = 0
         self.commands: list[tuple[float, Command]] = []
         self.broken = False
 
     def __call__(self, session: Session, frame: Frame) -> None:
         view = session.world.view
-        self.commands += [(frame.time - self.scene.dt, command) for command in frame.commands]
-        self._sensors.append(view("sensordata")[0].copy())
+        self.commands += [(self.time, command) for command in frame.commands]
+        if self.frames == len(self._rows):
+            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
+        self._rows[self.frames] = view("sensordata")[0]
+        self.frames += 1
+        self._walls.append(time.perf_counter() - self._clock)
         self._speeds.append(view("qvel")[0, self.scene.motors.qvel].copy())
         self.broken |= frame.broken
 
     def of(self, channel: str) -> np.ndarray:
-        """(frames, d): a channel of the scene in every frame."""
-        if len(self._rows) < len(self._sensors):
-            self._rows = np.array(self._sensors)
-        return self._rows[:, self.scene.channels[channel]]
+        """(frames, d): a channel of the scene in every frame, live."""
+        return self._rows[: self.frames, self.scene.channels[channel]]
+
+    @property
+    def time(self) -> float:
+        """Simulated seconds at the end of the last frame."""
+        return self.began + self.frames * self.scene.dt
+
+    @property
+    def wall(self) -> np.ndarray:
+        """(frames,): wall time since the track was made, s."""
+        return np.array(self._walls)
+
+    def frame(self, when: float) -> int:
+        """The frame that begins at a time."""
+        return round((when - self.began) / self.scene.dt)
 
     def last(self, seconds: float) -> slice:
         """The frames of the last seconds."""
@@ -70,9 +93,32 @@ class Track:
         """(frames,): whether nothing but feet touches the ground."""
         return np.logical_not((self.of("grounded")[:, self._others] > 0).any(axis=1))
 
+    @property
+    def stands(self) -> np.ndarray:
+        """(frames,): whether only feet touch the ground and the root is at 85 % or more of its standing height."""
+        return self.only_feet & (self.height >= TALL)
+
+    @property
+    def along(self) -> np.ndarray:
+        """(frames,): speed of the centre of mass along the velocity, or to the target, that was wanted last, m/s.
+
+        0 where nobody wanted to go anywhere yet, or wanted to stand.
+        """
+        ways, com = np.zeros((self.frames, 2)), self.of("com")[:, :2]
+        for when, wanted in ((self.began, self.wants), *self.commands):
+            if not isinstance(wanted, SetGoal):
+                continue
+            later = slice(max(0, self.frame(when)), None)
+            if wanted.velocity is not None:
+                ways[later] = wanted.velocity
+            elif wanted.target is not None:
+                ways[later] = np.array(wanted.target)[:2] - com[later]
+        speeds = (ways * self.of("com_velocity")[:, :2]).sum(axis=1)
+        return speeds / np.maximum(np.linalg.norm(ways, axis=1), 1e-9)
+
     def lasted(self, seconds: float) -> bool:
         """Whether the track is that long and nothing broke."""
-        return not self.broken and len(self._sensors) * self.scene.dt > seconds - 0.5 * self.scene.dt
+        return not self.broken and self.frames * self.scene.dt > seconds - 0.5 * self.scene.dt
 
     def balanced(self, at: float | None = None) -> bool:
         """Whether over the last 0.5 s only feet touched the ground and it stood tall, upright and still.
@@ -83,12 +129,11 @@ class Track:
         Args:
           at: seconds from the start, instead of the end of the track.
         """
-        frames = len(self._sensors)
-        end = frames if at is None else round(at / self.scene.dt)
+        end = self.frames if at is None else round(at / self.scene.dt)
         last = slice(end - round(SETTLED / self.scene.dt), end)
         return (
             last.start >= 0
-            and end <= frames - self.broken
+            and end <= self.frames - self.broken
             and bool(self.only_feet[last].all())
             and bool(self.height[last].min() >= TALL)
             and bool(self.upright[last].min() >= UPRIGHT)
@@ -104,6 +149,39 @@ class Track:
             elif stood and height < FALLEN:
                 falls, stood = falls + 1, False
         return falls
+
+    def downs(self) -> int:
+        """How often its body touched the ground after having stood: the falls of rajamaki2017."""
+        downs, stood = 0, False
+        for stands, only_feet in zip(self.stands, self.only_feet, strict=True):
+            if stood and not only_feet:
+                downs, stood = downs + 1, False
+            stood |= bool(stands)
+        return downs
+
+    @property
+    def down(self) -> float:
+        """How long ago its body touched the ground, s, if it has not stood since nor was put on its feet; else 0."""
+        resets = [self.frame(when) for when in self.resets()]
+        up = max([0, *resets, *(1 + np.flatnonzero(self.stands)[-1:])])
+        touched = np.flatnonzero(~self.only_feet[up:])
+        return float(self.frames - 1 - up - touched[0]) * self.scene.dt if touched.size else 0.0
+
+    def resets(self) -> list[float]:
+        """When it was put back on its feet, s."""
+        return [when for when, command in self.commands if isinstance(command, Reset)]
+
+    def stable(self, seconds: float = 10.0, pace: float = 0.8) -> int | None:
+        """The first frame that ends so many seconds in which only feet touched and it went along at that pace.
+
+        The pace is the mean of `along`, m/s. None where there is no such frame.
+        """
+        n, end = round(seconds / self.scene.dt), self.frames - self.broken
+        if end < n:
+            return None
+        gone, touched = (np.cumsum([0, *row[:end]]) for row in (self.along, ~self.only_feet))
+        good = (gone[n:] - gone[:-n] >= n * (pace - 1e-9)) & (touched[n:] == touched[:-n])
+        return int(good.argmax()) + n - 1 if good.any() else None
 
     def metrics(self) -> dict[str, float]:
         """rms_joint_speed (rad/s) and rms_jerk (rad/s^3) of the joints over the last 5 s; falls."""

@@ -17,7 +17,7 @@ from tumble.studio.desk import Desk
 from tumble.studio.elements import Chart, View
 from tumble.studio.knobs import Knob, knobs
 from tumble.studio.stage import Stage
-from tumble.studio.take import Choice
+from tumble.studio.take import Choice, live
 
 BLUR = "() => document.activeElement?.blur()"  # keys belong to the character again
 HEAVIEST = 100.0  # weight of a term at the right end of its slider; the left end is its inverse
@@ -107,7 +107,7 @@ def chosen_scenario(choice: Choice, scenario: str) -> dict[str, Any]:
     """What changes with the scenario: its options, and who it is made for where that is of another kind."""
     old, new = SCENARIOS[choice.scenario], SCENARIOS[scenario]
     changes: dict[str, Any] = {"scenario": scenario, "options": (), "proportions": choice.proportions}
-    if old.controller != new.controller:
+    if old.controller != new.controller or new.character not in CHARACTERS:
         changes |= {"controller": new.controller, "character": new.character, "proportions": ()}
     return changes
 
@@ -217,7 +217,7 @@ def learned_text(stage: Stage) -> str:
     if learning is None:
         return "nothing more is learned"
     how = f"not used: {stage.unused}" if stage.unused else "frozen" if learning.frozen else "growing"
-    return f"{len(learning.experience)} situations learned in {learning.file.path.name} ({how})"
+    return f"{len(learning)} situations learned in {learning.file.path.name} ({how})"
 
 
 def _knob_row(desk: Desk, knob: Knob, moved: Callable[[], Any]) -> Callable[[float], Any]:
@@ -259,7 +259,7 @@ def _slider(knob: Knob, send: Callable[[float], Any]) -> Callable[[float], Any]:
 async def _apply_preset(desk: Desk, name: str) -> None:
     stage = desk.stage
     wanted = desk.presets.of(stage.choice.controller).get(name, {})
-    start = {knob.name: knob.value for knob in knobs(CONTROLLERS[stage.choice.controller].settings())}
+    start = {knob.name: knob.value for knob in knobs(live(CONTROLLERS[stage.choice.controller].settings()))}
     await desk.set({**start, **wanted})
     desk.show()
 
@@ -273,7 +273,7 @@ def _save_dialog(desk: Desk) -> None:
 
 def _save(desk: Desk, name: str, close: Callable[[], Any]) -> None:
     choice = desk.stage.choice
-    plain = {knob.name: knob.value for knob in knobs(CONTROLLERS[choice.controller].settings())}
+    plain = {knob.name: knob.value for knob in knobs(live(CONTROLLERS[choice.controller].settings()))}
     now = {knob.name: knob.value for knob in knobs(desk.stage.take.settings)}
     try:
         desk.presets.save(choice.controller, name, {key: now[key] for key in now if now[key] != plain[key]})

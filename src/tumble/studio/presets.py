@@ -25,6 +25,10 @@ COMMON: Mapping[str, Changes] = {
 }
 OWN: Mapping[str, Mapping[str, Changes]] = {
     "cpbp": {"beliefs (Q not 0)": {"transition_place": 0.05, "transition_speed": 0.5}},
+    "mcts": {
+        "thorough": {"samples": 128.0},
+        "real time, trained": {"samples": 8.0, "horizon": 1.6},
+    },  # rajamaki2017 section 4.3: 8
     "smc": {"far-sighted": {"horizon": 3.5}},  # HV2, hamalainen2014 section 5.2; 2 s is its default
 }  # by controller, beside or instead of the common ones
 LARGEST = 1 << 20  # bytes of a file

@@ -4,7 +4,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from tumble.commands import Drag, Explode, Push, Release, SetGoal, SetParameter, Throw, Vector, Walk
+from tumble.commands import Drag, Explode, Push, Release, Reset, SetGoal, SetParameter, Throw, Vector, Walk
 from tumble.errors import UserError
 
 
@@ -52,7 +52,7 @@ class Give(_Request, frozen=True):
 
 Request: TypeAlias = (
     Steer | Hurl | Scrub | Resume | Ask | Give
-    | Push | Drag | Release | Explode | Throw | SetGoal | Walk | SetParameter
+    | Push | Drag | Release | Explode | Throw | Reset | SetGoal | Walk | SetParameter
 )  # fmt: skip
 
 

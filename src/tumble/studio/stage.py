@@ -16,10 +16,9 @@ from concurrent.futures import Future
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
-from tumble.controller import Controller
+from tumble.controller import Controller, closing
 from tumble.errors import UserError, check_number
-from tumble.experience import Experience
-from tumble.experience_file import ExperienceFile
+from tumble.keeper import Keeper
 from tumble.recording import Recorder, Recording
 from tumble.session import Frame, Session
 from tumble.studio.pace import Pace
@@ -57,15 +56,17 @@ class Audience(Protocol):
 class Learning(Protocol):
     """What controllers learn from and add to."""
 
-    experience: Experience
-    file: ExperienceFile
+    file: Keeper
     frozen: bool
+
+    def __len__(self) -> int:
+        """Situations that were learned from."""
 
     def warm_up(self) -> None:
         """Compile what a frame needs."""
 
     def teach(self, controller: Controller) -> str:
-        """Have a controller use the experience; returns why it cannot, or ''."""
+        """Have a controller use what was learned; returns why it cannot, or ''."""
 
 
 class Stage:
@@ -113,6 +114,7 @@ class Stage:
         self._wake.set()
         if self._thread.is_alive():
             self._thread.join()
+        self._rest(self.take.controller)
         self.cut()
 
     def post(self, job: Callable[[], Any]) -> "Future[Any]":
@@ -133,8 +135,9 @@ class Stage:
     def _run(self) -> None:
         self._audience.say("getting ready (compiling once after installing)")
         rehearsal = Take(self.choice, self._threads, self.take.controller.settings)
-        rehearsal.step()
-        rehearsal.step()  # which goes on from the first, and may take other code
+        with closing(rehearsal.controller):
+            rehearsal.step()
+            rehearsal.step()  # which goes on from the first, and may take other code
         if self.learning is not None:
             self.learning.warm_up()
         self.ready = True
@@ -142,6 +145,7 @@ class Stage:
         while not self._closing:
             self._work()
             if not (self.playing and self.watched):
+                self._rest(self.take.controller)
                 self._wake.wait()
             elif wait := self.pace.wait:
                 self._wake.wait(wait)
@@ -186,6 +190,14 @@ class Stage:
         elif self._recorder is not None and len(self._recorder) * self.take.dt >= LONGEST:
             self.cut()
             self._audience.say(f"a recording ends after {LONGEST / 60:g} minutes; download it")
+
+    def _rest(self, controller: Controller) -> None:
+        """Have nothing more learned in a thread until the controller's next frame; what went wrong in one is told."""
+        try:
+            controller.close()
+        except Exception as error:
+            self._audience.say(f"learning ended by an error: {error!r}")
+            traceback.print_exc()
 
     def _teach(self) -> None:
         """Have the controller learn, which may be another than a frame ago; say so where it cannot."""
@@ -294,6 +306,7 @@ class Stage:
         if same:
             inherit(take.controller, old)
         self.cut()
+        self._rest(old)
         self.take, self.choice = take, choice
         if missing:
             self._audience.say(f"'{choice.character}' has no pose '{missing}'; it stands in '{choice.pose}'")

@@ -25,11 +25,12 @@ from tumble.goals import GOALS
 from tumble.planners import SMC
 from tumble.planners.planned import WEIGHT, Planned
 from tumble.props import Ball
-from tumble.scenarios import SCENARIOS, Scenario
+from tumble.scenarios import SCENARIOS, Scenario, gaits
 from tumble.scenarios.going import PACE
 from tumble.scene import Scene
 from tumble.session import Frame, Session
 from tumble.settings import replaced
+from tumble.studio.responses import Responses
 from tumble.walking import Walker
 
 THROWN = "thrown"  # name of the ball that people throw
@@ -72,7 +73,7 @@ class Choice:
 
 
 class Take:
-    """A session of a scenario with its events, and what people do to it.
+    """A session of a scenario with its events and responses, and what people do to it.
 
     Attributes:
       choice: what is played.
@@ -95,8 +96,8 @@ class Take:
         self._rest = self.wanted
         self.stance = stood(SetGoal("balance"), choice.pose, choice.roll)
         self._note_stance(self.wanted)
-        self.controller = self._make(self.scene, settings or kind.settings())
-        self._events = sorted(trial.events, key=lambda event: event[0])
+        self.controller = self._make(self.scene, settings or live(kind.settings()))
+        self._events, self._responses = sorted(trial.events, key=lambda event: event[0]), Responses(trial.respond)
         self.drag: Drag | None = None
         self._steered, self._waiting = False, list[Command]()
         self.told = 0
@@ -119,6 +120,7 @@ class Take:
         """
         goal = self.wanted.build(scene) if isinstance(self.wanted, SetGoal) else None
         self.settle()
+        old = self.controller
         if scene is not self.scene:
             controller = self._make(scene, self.controller.settings)
             inherit(controller, self.controller)
@@ -132,11 +134,14 @@ class Take:
         if time > 0 and scene.model.nuserdata:
             self.session.world.load(state)  # with the controller's memory, which a start forgets
         self._began, self._waiting = time, []
+        self._responses.follow(self.session, time)
         # an event between two frames comes with the later one, which is the next if it began in the last dt
         self._due = deque(event for event in self._events if event[0] > time - scene.dt + 1e-9)
         self._pulled: Drag | None = None  # the drag that the session knows of
         # what the next frame will ask for: a walker that is started has no wishes
         self._want: Wants | None = self.wanted if isinstance(self.wanted, Walk) else None
+        if self.controller is not old:
+            old.close()
 
     def settle(self) -> None:
         """Have settings and weights that wait for the next frame now; whoever leaves the session calls this."""
@@ -240,11 +245,13 @@ class Take:
         balls = [prop.name for prop in self.scene.props if isinstance(prop, Ball)]
         offered: dict[str, Any] = {
             "target": (float(x + 0.45 * ahead[0]), float(y + 0.45 * ahead[1]), 1.3),
-            "velocity": (float(PACE * ahead[0]), float(PACE * ahead[1])),
+            "velocity": tuple(float(pace(goal) * x) for x in ahead),
             "ball": balls[0] if balls else "ball",
         }
         offered |= {"pose": self.stance.pose, "roll": self.stance.roll}
         takes = signature(choose("goal", goal, GOALS)).parameters
+        if "velocity" in takes:
+            del offered["target"]  # one of both is enough
         self.send(SetGoal(goal, **{name: value for name, value in offered.items() if name in takes}))
 
     def steer(self, x: float, y: float, turbo: bool = False) -> None:
@@ -258,8 +265,8 @@ class Take:
                 self.send(Walk(speed=min(1.0, length) * (HURRY if turbo else STROLL), heading=math.atan2(y, x)))
                 self._rest = Walk(speed=0.0)
             else:
-                velocity = (PACE * share * x, PACE * share * y)
-                self.send(SetGoal("turbo" if turbo else "steer", velocity=velocity))
+                goal = "gait" if rest.goal == "gait" else "turbo" if turbo else "steer"
+                self.send(SetGoal(goal, velocity=(pace(goal) * share * x, pace(goal) * share * y)))
                 self._rest = self.stance if rest.goal in STEERED else rest
             self._steered = True
         elif self._steered:
@@ -321,11 +328,9 @@ class Take:
         return replace(frame, commands=commands)
 
     def _step(self) -> Frame:
+        self._hear(*self._responses.next(self.session))
         while self._due and self._due[0][0] <= self.time + 1e-9:
-            command = self._due.popleft()[1]
-            if not (self._directed and isinstance(command, SetGoal | Walk)):  # people know better what they want
-                self._take(command)
-                self.told += 1
+            self._hear(self._due.popleft()[1])
         if self.drag is not self._pulled:
             self.session.send(self.drag or Release())
         if self._want is not None:
@@ -335,6 +340,23 @@ class Take:
             return self.session.step()
         finally:
             self._waiting = []  # only now: panels look at the settings from another thread meanwhile
+
+    def _hear(self, *commands: Command) -> None:
+        """Take what comes from the scenario."""
+        for command in commands:
+            if not (self._directed and isinstance(command, SetGoal | Walk)):  # people know better what they want
+                self._take(command)
+                self.told += 1
+
+
+def live(settings: Any) -> Any:
+    """Settings to begin with in the studio: who can learn in the background does, because time goes on meanwhile."""
+    return replace(settings, background=True) if hasattr(settings, "background") else settings
+
+
+def pace(goal: str) -> float:
+    """Speed that is asked for by hand, m/s."""
+    return gaits.PACE if goal == "gait" else PACE
 
 
 def balances(wanted: Wants) -> TypeGuard[SetGoal]:

@@ -1,0 +1,284 @@
+"""Gaits that are learned while they are needed: rajamaki2017 section 4.
+
+Who falls is put back on its feet, as in the paper's tests, and goes on with what it learned.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tumble.commands import Command, Reset, SetGoal, SetParameter
+from tumble.errors import check_number
+from tumble.scenarios.going import along
+from tumble.scenarios.scenario import Scenario, Trial
+from tumble.scenarios.track import UPRIGHT, Track
+from tumble.scene import Scene
+
+PACE = 1.0  # m/s, section 4.1
+SHARE = 0.8  # of the pace that counts as keeping it; ours
+STEADY = 10.0  # s of a stable gait; ours
+MINUTE = 60.0  # s of wall time, abstract
+LYING = 1.5  # s until it is put back on its feet; authors' code: after 1 s of predicted falls, 2 s in recovery
+
+
+def back_up(track: Track, after: float = LYING) -> list[Command]:
+    """A `Reset` for who has been down so long."""
+    return [Reset()] if track.down > after - 0.5 * track.scene.dt else []
+
+
+@dataclass(frozen=True)
+class LearnWalk(Scenario):
+    """From standing and from nothing, learn to go ahead; who falls is put back on its feet.
+
+    A gait is stable when for 10 s only feet touched the ground and it kept 80 % of the pace. A trial without one
+    counts with its whole length in the means of stable_seconds and stable_wall_seconds, which are lower bounds then.
+    """
+
+    pace: float = PACE
+    """Speed that is asked for, m/s."""
+    until: float = 60.0
+    """How long it may learn, s."""
+
+    name: ClassVar[str] = "learn-walk"
+    summary: ClassVar[str] = "learn to walk at 1 m/s (--pace) from nothing: 10 s of it without a fall within 60 s"
+    controller: ClassVar[str] = "mcts"
+    character: ClassVar[str] = "humanoid-walker"
+
+    def __post_init__(self) -> None:
+        check_number("pace", self.pace, 0.1, 5)
+        check_number("until", self.until, STEADY, 3600)
+
+    def wants(self) -> SetGoal:
+        return SetGoal("gait", velocity=(self.pace, 0.0))
+
+    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+        return Trial(scene.state("rest"), self.until, respond=back_up)
+
+    def success(self, track: Track) -> bool:
+        return track.lasted(STEADY) and track.stable(STEADY, SHARE * self.pace) is not None
+
+    def metrics(self, track: Track) -> dict[str, float]:
+        """When the gait had been stable for 10 s, and whether that took under a minute of wall time."""
+        stable = track.stable(STEADY, SHARE * self.pace)
+        frame = track.frames - 1 if stable is None else stable
+        wall = float(track.wall[frame]) if track.frames else 0.0
+        return {
+            "stable_seconds": (frame + 1) * track.scene.dt,
+            "stable_wall_seconds": wall,
+            "under_a_minute": float(stable is not None and wall < MINUTE),
+            "speed_along": along(track),
+            **ups_and_downs(track),
+        }
+
+
+@dataclass(frozen=True)
+class LearnHop(LearnWalk):
+    """The same on one leg."""
+
+    name: ClassVar[str] = "learn-hop"
+    summary: ClassVar[str] = "learn to hop on one leg at 1 m/s from nothing: 10 s without a fall within 60 s"
+    character: ClassVar[str] = "monoped"
+
+
+@dataclass(frozen=True)
+class LearnTrot(LearnWalk):
+    """The same on four legs."""
+
+    name: ClassVar[str] = "learn-trot"
+    summary: ClassVar[str] = "learn to go on four legs at 1 m/s from nothing: 10 s without a fall within 60 s"
+    character: ClassVar[str] = "quadruped"
+
+
+def ups_and_downs(track: Track) -> dict[str, float]:
+    """Falls by body contact, and how often it was put back on its feet."""
+    return {"downs": float(track.downs()), "resets": float(len(track.resets()))}
+
+
+@dataclass(frozen=True)
+class Pole(Scenario):
+    """Walk to a pole, which moves elsewhere when it is reached: figure 4."""
+
+    near: float = 3.0
+    """Shortest way that the pole moves, m."""
+    far: float = 6.0
+    """Longest, m."""
+    within: float = 0.5
+    """Of the centre of mass from the pole that is reached, m."""
+    poles: int = 6
+    """How many must be reached."""
+
+    name: ClassVar[str] = "pole"
+    summary: ClassVar[str] = "walk to a pole that moves 3 to 6 m away when it is reached: 6 of them (--poles) in 60 s"
+    controller: ClassVar[str] = "mcts"
+    character: ClassVar[str] = "humanoid-walker"
+
+    def __post_init__(self) -> None:
+        check_number("near", self.near, 0.1, 100)
+        check_number("far", self.far, self.near, 100)
+        check_number("within", self.within, 0.1, 10)
+        check_number("poles", self.poles, 1, 1000)
+
+    def wants(self) -> SetGoal:
+        return SetGoal("gait", target=(self.near, 0.0, 0.0))
+
+    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+        seed = int(rng.integers(2**63))
+
+        def respond(track: Track) -> Sequence[Command]:
+            poles = placed(track)
+            moved = [self.moved(poles[-1], seed, len(poles))] if poles and self.reached(track, poles[-1]) else []
+            return [*back_up(track), *moved]
+
+        return Trial(scene.state("rest"), 60.0, [(0.0, self.moved((0.0, 0.0, 0.0), seed, 0))], respond)
+
+    def moved(self, pole: Sequence[float], seed: int, count: int) -> SetGoal:
+        """The goal of going to the next pole, the count-th of a seed: somewhere around a pole, m."""
+        rng = np.random.default_rng((seed, count))
+        angle, away = rng.uniform(-np.pi, np.pi), rng.uniform(self.near, self.far)
+        return SetGoal("gait", target=(pole[0] + away * math.cos(angle), pole[1] + away * math.sin(angle), 0.0))
+
+    def reached(self, track: Track, pole: Sequence[float]) -> bool:
+        """Whether it is there now."""
+        return bool(track.frames) and math.dist(track.of("com")[-1, :2], pole[:2]) < self.within
+
+    def success(self, track: Track) -> bool:
+        return track.lasted(1.0) and self.metrics(track)["poles"] >= self.poles
+
+    def metrics(self, track: Track) -> dict[str, float]:
+        """Poles that were reached."""
+        poles = placed(track)
+        last = bool(poles) and self.reached(track, poles[-1])
+        return {"poles": float(max(0, len(poles) - 1) + last), **ups_and_downs(track)}
+
+
+def placed(track: Track) -> list[tuple[float, float, float]]:
+    """Where the poles were and the last one is, m."""
+    goals = [command for _, command in track.commands if isinstance(command, SetGoal) and command.goal == "gait"]
+    return [goal.target for goal in goals if goal.target is not None]
+
+
+@dataclass(frozen=True)
+class Turn(Scenario):
+    """Walk; every 6 s the direction changes by 45 to 135 degrees to either side, for 30 s."""
+
+    pace: float = PACE
+    """Speed that is asked for, m/s."""
+
+    name: ClassVar[str] = "turn"
+    summary: ClassVar[str] = "walk at 1 m/s (--pace), turn by 45 to 135 degrees every 6 s: half of that along, no fall"
+    controller: ClassVar[str] = "mcts"
+    character: ClassVar[str] = "humanoid-walker"
+
+    def __post_init__(self) -> None:
+        check_number("pace", self.pace, 0.1, 5)
+
+    def wants(self) -> SetGoal:
+        return SetGoal("gait", velocity=(self.pace, 0.0))
+
+    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+        angles = np.cumsum(rng.uniform(np.pi / 4, 3 * np.pi / 4, 4) * rng.choice([-1, 1], 4))
+        events = [
+            (6.0 * (i + 1), SetGoal("gait", velocity=(self.pace * math.cos(a), self.pace * math.sin(a))))
+            for i, a in enumerate(angles)
+        ]
+        return Trial(scene.state("rest"), 30.0, events, back_up)
+
+    def success(self, track: Track) -> bool:
+        return track.lasted(1.0) and track.downs() == 0 and along(track) >= 0.5 * self.pace
+
+    def metrics(self, track: Track) -> dict[str, float]:
+        return {"speed_along": along(track), **ups_and_downs(track)}
+
+
+@dataclass(frozen=True)
+class Stop(Scenario):
+    """Walk for 5 s, then stand still."""
+
+    pace: float = PACE
+    """Speed that is asked for at first, m/s."""
+    walk: float = 5.0
+    """How long, s."""
+
+    name: ClassVar[str] = "stop"
+    summary: ClassVar[str] = "walk 5 s (--walk S), stop: in the last of 5 more seconds upright and below 0.2 m/s"
+    controller: ClassVar[str] = "mcts"
+    character: ClassVar[str] = "humanoid-walker"
+    SLOW: ClassVar[float] = 0.2  # m/s
+
+    def __post_init__(self) -> None:
+        check_number("pace", self.pace, 0.1, 5)
+        check_number("walk", self.walk, 1, 55)
+
+    def wants(self) -> SetGoal:
+        return SetGoal("gait", velocity=(self.pace, 0.0))
+
+    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+        stand = SetGoal("gait", velocity=(0.0, 0.0), facing=(1.0, 0.0))
+        return Trial(scene.state("rest"), self.walk + 5.0, [(self.walk, stand)], back_up)
+
+    def success(self, track: Track) -> bool:
+        """Whether over the last second only feet touched, the trunk was upright and it was slow; never by a Reset."""
+        last = track.last(1.0)
+        return (
+            track.lasted(self.walk + 1.0)
+            and not track.resets()
+            and bool(track.only_feet[last].all())
+            and bool(track.upright[last].min() >= UPRIGHT)
+            and bool(track.speed[last].mean() < self.SLOW)
+        )
+
+    def metrics(self, track: Track) -> dict[str, float]:
+        """Mean speed over the last second, m/s."""
+        speed = float(track.speed[track.last(1.0)].mean()) if track.frames else 0.0
+        return {"speed_left": speed, **ups_and_downs(track)}
+
+
+@dataclass(frozen=True)
+class PlanarNet(Scenario):
+    """Learn in the plane with search, then go on by the network alone: section 3.3."""
+
+    pace: float = PACE
+    """Speed that is asked for, m/s."""
+    learn: float = 60.0
+    """How long it learns with search, s; 0 for who has learned before."""
+    alone: float = 10.0
+    """How long it goes on by the network alone, s."""
+
+    name: ClassVar[str] = "planar-net"
+    summary: ClassVar[str] = "learn to walk in the plane for 60 s (--learn S), then 10 s by the network alone, no fall"
+    controller: ClassVar[str] = "mcts"
+    character: ClassVar[str] = "planar-walker"
+
+    def __post_init__(self) -> None:
+        check_number("pace", self.pace, 0.1, 5)
+        check_number("learn", self.learn, 0, 3600)
+        check_number("alone", self.alone, 1, 3600)
+
+    def wants(self) -> SetGoal:
+        return SetGoal("gait", velocity=(self.pace, 0.0))
+
+    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+        events = [(self.learn, SetParameter("search", 0.0))]
+        return Trial(scene.state("rest"), self.learn + self.alone, events, back_up)
+
+    def success(self, track: Track) -> bool:
+        alone = self.metrics(track)
+        return (
+            track.lasted(self.learn + self.alone)
+            and alone["net_seconds"] > self.alone - 0.5 * track.scene.dt
+            and alone["speed_along"] >= SHARE * self.pace
+        )
+
+    def metrics(self, track: Track) -> dict[str, float]:
+        """Until the first body contact on the network alone, s; the mean speed in all of that time, m/s."""
+        part = slice(round(self.learn / track.scene.dt), None)
+        only_feet, speeds = track.only_feet[part], track.along[part]
+        kept = int((~only_feet).argmax()) if not only_feet.all() else len(only_feet)
+        return {
+            "net_seconds": kept * track.scene.dt,
+            "speed_along": float(speeds.mean()) if speeds.size else 0.0,
+            **ups_and_downs(track),
+        }

@@ -1,0 +1,127 @@
+"""Going on while heavy spheres are thrown at one: rajamaki2017 section 4.3, figure 5."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+
+from tumble.characters import Character
+from tumble.commands import Command, SetGoal, Throw
+from tumble.errors import check_number
+from tumble.props import Ball
+from tumble.scenarios.gaits import PACE, back_up, ups_and_downs
+from tumble.scenarios.scenario import Scenario, Trial
+from tumble.scenarios.track import SETTLED, Track
+from tumble.scene import Scene
+
+MASS, RADIUS = 50.0, 0.33  # kg, m: authors' code
+AWAY, SPEED, RISE = 5.0, 5.0, 3.5  # m, m/s over the ground, m/s upwards: authors' code
+FIRST = 8.0  # s, of the first throw; ours
+AFTER = 5.0  # s after a hit, when it is judged; ours
+
+
+@dataclass(frozen=True)
+class WalkProjectiles(Scenario):
+    """Go ahead for 60 s while a sphere of 50 kg is thrown at one from a random side every 6 s.
+
+    A hit is the first touch of a throw. It is survived by who stands within 5 s: half a second on the feet, after
+    the last time that the body touched the ground, and without having been put there. Who is hit in the last 5 s is
+    not judged.
+    """
+
+    pace: float = PACE
+    """Speed that is asked for, m/s."""
+    every: float = 6.0
+    """Time between throws, s."""
+
+    name: ClassVar[str] = "walk-projectiles"
+    summary: ClassVar[str] = "walk 60 s, 50 kg are thrown at one every 6 s (--every S): up 5 s after half of the hits"
+    controller: ClassVar[str] = "mcts"
+    character: ClassVar[str] = "humanoid-walker"
+
+    def __post_init__(self) -> None:
+        check_number("pace", self.pace, 0.1, 5)
+        check_number("every", self.every, AWAY / SPEED, 60)
+
+    def scene(self, character: Character) -> Scene:
+        return Scene(character, [Ball("ball", RADIUS, MASS)])
+
+    def wants(self) -> SetGoal:
+        return SetGoal("gait", velocity=(self.pace, 0.0))
+
+    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+        seed = int(rng.integers(2**63))
+
+        def respond(track: Track) -> Sequence[Command]:
+            count = math.floor((track.time - FIRST + 1e-9) / self.every)
+            late = track.time - FIRST - count * self.every
+            throws = [thrown(track, seed, count)] if count >= 0 and late < track.scene.dt - 1e-9 else []
+            return [*back_up(track, AFTER), *throws]
+
+        return Trial(scene.state("rest"), 60.0, respond=respond)
+
+    def success(self, track: Track) -> bool:
+        counted = self.metrics(track)
+        return track.lasted(1.0) and counted["hits"] > 0 and counted["survived"] >= 0.5 * counted["hits"]
+
+    def metrics(self, track: Track) -> dict[str, float]:
+        """Spheres thrown, hits that could be judged and those that were survived."""
+        throws = [track.frame(when) for when, command in track.commands if isinstance(command, Throw)]
+        judged = hits(track, throws)
+        return {
+            "throws": float(len(throws)),
+            "hits": float(len(judged)),
+            "survived": float(sum(survived(track, hit) for hit in judged)),
+            **ups_and_downs(track),
+        }
+
+
+@dataclass(frozen=True)
+class HopProjectiles(WalkProjectiles):
+    """The same on one leg."""
+
+    name: ClassVar[str] = "hop-projectiles"
+    summary: ClassVar[str] = "hop 60 s, 50 kg are thrown at one every 6 s: up 5 s after half of the hits"
+    character: ClassVar[str] = "monoped"
+
+
+def thrown(track: Track, seed: int, count: int) -> Throw:
+    """The count-th throw of a seed, from any side.
+
+    Whoever goes on as now is met in the middle, by a sphere that comes down.
+    """
+    angle = np.random.default_rng((seed, count)).uniform(0, 2 * np.pi)
+    x, y = math.cos(angle), math.sin(angle)
+    option, seconds = track.scene.model.opt, AWAY / SPEED
+    # MuJoCo's n steps of h fall by g n (n + 1) h^2 / 2
+    rise = seconds * (RISE + option.gravity[2] * (seconds + option.timestep) / 2)
+    middle, velocity = track.of("com")[-1], track.of("com_velocity")[-1]
+    place = (
+        float(middle[0] + seconds * velocity[0] - AWAY * x),
+        float(middle[1] + seconds * velocity[1] - AWAY * y),
+        max(RADIUS, float(middle[2] - rise)),
+    )
+    return Throw(place, (SPEED * x, SPEED * y, RISE))
+
+
+def hits(track: Track, throws: Sequence[int]) -> list[int]:
+    """Frames in which a sphere, thrown in these frames, first touched the character, early enough to be judged."""
+    touched = track.of("ball.contact")[:, 0] > 0
+    judged = track.frames - round(AFTER / track.scene.dt)
+    flights = [slice(start, end) for start, end in pairwise([*throws, track.frames])]
+    first = [flight.start + int(touched[flight].argmax()) for flight in flights if touched[flight].any()]
+    return [hit for hit in first if hit < judged]
+
+
+def survived(track: Track, hit: int) -> bool:
+    """Whether within 5 s of a hit it stood for half a second, after its last body contact, and not by a `Reset`."""
+    end = hit + 1 + round(AFTER / track.scene.dt)
+    if any(hit < track.frame(when) < end for when in track.resets()):
+        return False
+    stood = 0
+    for stands, only_feet in zip(track.stands[hit + 1 : end], track.only_feet[hit + 1 : end], strict=True):
+        stood = stood + 1 if stands else stood if stood >= round(SETTLED / track.scene.dt) and only_feet else 0
+    return stood >= round(SETTLED / track.scene.dt)
