@@ -4,22 +4,27 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 from types import ModuleType
 
 import numpy as np
 import pytest
 
-from tumble.characters import CHARACTERS, STEPPERS
+from tumble.characters import CHARACTERS, LEGGED, STEPPERS
 from tumble.cli import COMMANDS, dispatch
+from tumble.cli.learning import Learning
 from tumble.controllers import CONTROLLERS
+from tumble.errors import UserError
 from tumble.goals import GOALS
-from tumble.planners import PLANNERS, CEMSettings, CPBPSettings
+from tumble.planners import PLANNERS, CEMSettings, CPBPSettings, MCTSSettings
 from tumble.recording import Recording
 from tumble.scenarios import SCENARIOS
+from tumble.session import Session
 from tumble.studio.take import Choice
 
 TINY = ["--samples", "4", "--horizon", "0.1", "--threads", "1"]
 SHORT = ["--seconds", "0.2", *TINY]
+LEARNERS = ("learn-walk --learned walk.learned", "learn-walk --learned walk.learned --samples 8")
 
 
 def call(*words: str) -> int:
@@ -52,6 +57,20 @@ def test_help(capsys, words):
     assert "examples:" in out
 
 
+def test_help_of_run_shows_how_to_learn(capsys):
+    assert call("run", "--help") == 0
+    out = capsys.readouterr().out
+    for words in ("dodge --controller smc --trials 100 --learned dodge.experience", *LEARNERS):
+        assert f"  tumble run {words}\n" in out
+    assert call("run", "stand", "--help") == 0
+    assert "(planners that learn: smc, mcts)" in plain(capsys.readouterr().out)
+
+
+def plain(help_text: str) -> str:
+    """Without boxes and line breaks."""
+    return " ".join(help_text.replace("│", " ").split())
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help(capsys, name):
     assert call(name, "--help") == 0
@@ -74,7 +93,7 @@ def test_list(capsys):
     listed = json.loads(capsys.readouterr().out)
     there = {
         "scenarios": SCENARIOS,
-        "characters": {**CHARACTERS, **STEPPERS},
+        "characters": {**CHARACTERS, **STEPPERS, **LEGGED},
         "controllers": CONTROLLERS,
         "goals": GOALS,
     }
@@ -298,6 +317,137 @@ def test_a_disk_that_is_full_of_experience(tmp_path, capsys, monkeypatch):
     assert capsys.readouterr().err == f"tumble: cannot write {tmp_path}/a.experience: No space left on device\n"
 
 
+SEARCH = ["run", "stand", "--controller", "mcts", *SHORT]
+
+
+def threads() -> list[str]:
+    """Names of the threads that learn or write."""
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith(("tumble learners", "writes "))]
+
+
+def test_learners_grow_over_trials_and_runs(tmp_path, capsys):
+    path = tmp_path / "a.learned"
+    for trials, learned in ((1, 6), (2, 18), (1, 24)):
+        assert call(*SEARCH, "--learned", path, "--trials", trials, "--json") == 0
+        captured = capsys.readouterr()
+        summary = json.loads(captured.out)
+        assert {key: type(value) for key, value in summary.items()} == CONTRACT | {"learned": int}
+        assert (summary["learned"], summary["trials"], captured.err) == (learned, trials, "")
+    assert call(*SEARCH, "--learned", path, "--samples", "8") == 0  # of other sizes, what was learned is as good
+    assert "learned from 30 situations in" in capsys.readouterr().out
+    assert [file.name for file in tmp_path.iterdir()] == ["a.learned"]
+    assert threads() == []
+
+
+def test_the_second_trial_starts_with_what_the_first_learned(tmp_path, capsys, monkeypatch):
+    known, teach = [], Learning.teach
+
+    def noted(learning, controller):
+        unused = teach(learning, controller)
+        known.append(len(controller.planner.learners))
+        return unused
+
+    monkeypatch.setattr(Learning, "teach", noted)
+    assert call(*SEARCH, "--learned", tmp_path / "a.learned", "--trials", "3") == 0
+    assert known == [0, 6, 12]
+
+
+def test_the_first_trial_that_learns_is_the_same_with_a_file_and_without(tmp_path, capsys):
+    for name, more in (("with", ["--learned", tmp_path / "a.learned"]), ("without", [])):
+        assert call(*SEARCH, "--seed", "3", "--record", tmp_path / f"{name}.npz", *more) == 0
+    assert frozen(tmp_path / "with.npz") == frozen(tmp_path / "without.npz")
+
+
+def test_frozen_learners_are_used_and_not_added_to(tmp_path, capsys):
+    path = tmp_path / "a.learned"
+    assert call(*SEARCH, "--seconds", "4", "--learned", path) == 0  # more than a hundred frames: the network is trained
+    before = path.read_bytes()
+    runs = {"one": ["--learned", path, "--frozen"], "two": ["--learned", path, "--frozen"], "without": []}
+    for name, more in runs.items():
+        capsys.readouterr()
+        assert call(*SEARCH, *more, "--background", "--record", tmp_path / f"{name}.npz", "--json") == 0
+        assert json.loads(capsys.readouterr().out).get("learned") == (120 if more else None)
+    assert path.read_bytes() == before
+    one, two, without = (frozen(tmp_path / f"{name}.npz") for name in runs)
+    assert one == two != without
+
+
+def test_who_learns_in_another_way_is_refused_a_file(tmp_path, capsys):
+    path = tmp_path / "a.learned"
+    assert call(*SEARCH, "--learned", path) == 0
+    before = path.read_bytes()
+    for words, message in (
+        (LEARN, "is no file of experience: its format is 'tumble learners 1', this controller needs 'tumble exp"),
+        ([*SEARCH, "--character", "humanoid-light"], "was made for 'humanoid', this is 'humanoid-light'; choose"),
+        ([*SEARCH, "--gain", "20"], "was made for 'humanoid' (gain 10.0), this is 'humanoid' (gain 20.0); choose"),
+    ):
+        capsys.readouterr()
+        assert call(*words, "--learned", path) == 2
+        assert f"tumble: {path} {message}" in capsys.readouterr().err
+    path.unlink()
+    assert call(*LEARN, "--learned", path) == 0
+    capsys.readouterr()
+    assert call(*SEARCH, "--learned", path) == 2
+    assert f"tumble: {path} is no file of learners: its format is 'tumble experience 1'" in capsys.readouterr().err
+    assert before and [file.name for file in tmp_path.iterdir()] == ["a.learned"]
+
+
+def test_a_spoiled_file_of_learners_is_told_and_kept(tmp_path, capsys):
+    path = tmp_path / "a.learned"
+    path.write_text("hello")
+    assert call(*SEARCH, "--learned", path, "--json") == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["learned"] == 6
+    assert captured.err == (
+        f"tumble: {path} is not a whole file of learners: File is not a zip file; it is now {path}.corrupt,"
+        " and learning begins anew\n"
+    )
+
+
+def test_a_disk_that_is_full_of_learners(tmp_path, capsys, monkeypatch):
+    def full(path, write):
+        raise UserError(f"cannot write {path}: No space left on device")
+
+    monkeypatch.setattr("tumble.learned_file.replace_file", full)
+    assert call(*SEARCH, "--learned", tmp_path / "a.learned") == 2
+    assert capsys.readouterr().err == f"tumble: cannot write {tmp_path}/a.learned: No space left on device\n"
+    assert threads() == [] and not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("more", [[], ["--learned", "a.learned"]], ids=["without", "with"])
+def test_no_thread_outlives_a_run_in_the_background(tmp_path, capsys, monkeypatch, more):
+    monkeypatch.chdir(tmp_path)
+    seen, step = [], Session.step
+
+    def noted(session):
+        frame = step(session)
+        seen.append(threads())
+        return frame
+
+    monkeypatch.setattr(Session, "step", noted)
+    assert call(*SEARCH, "--background", "--trials", "2", *more) == 0
+    assert len(seen) == 14 and all("tumble learners" in names for names in seen)  # two frames of warming up
+    assert threads() == []
+
+
+def test_an_error_in_the_thread_that_learns_fails_the_run(tmp_path):
+    code = """
+import sys
+from tumble.learners import Network
+
+def train(network, updates):
+    raise ArithmeticError("weights out of order")
+
+Network.train = train
+from tumble.cli import main
+main()
+"""
+    words = [*SEARCH, "--background", "--learned", str(tmp_path / "a.learned")]
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.endswith("ArithmeticError: weights out of order\n")
+
+
 # replay, strip, bench -------------------------------------------------------------------------------
 
 
@@ -398,7 +548,7 @@ def test_the_studio_learns_from_a_file(served, tmp_path, capsys):
     assert call("studio", *LEARN[1:4], *LEARN[6:], "--learned", path) == 0
     ((_, more),) = served
     learning = more["learning"]
-    assert (learning.file.path, learning.frozen, len(learning.experience)) == (path, False, 0)
+    assert (learning.file.path, learning.frozen, len(learning)) == (path, False, 0)
     captured = capsys.readouterr()
     assert captured.out == f"learned from 0 situations in {path}\n"
     assert captured.err.endswith(f"it is now {path}.corrupt, and learning begins anew\n")
@@ -406,6 +556,17 @@ def test_the_studio_learns_from_a_file(served, tmp_path, capsys):
     assert call("studio", "--help") == 0
     out = capsys.readouterr().out
     assert all(word in out for word in ("--learned", "--frozen", "tumble studio dodge --learned dodge.experience"))
+    assert "(planners that learn: smc, mcts)" in plain(out)
+
+
+def test_the_studio_learns_in_the_background_unless_told_otherwise(served, tmp_path, capsys):
+    path = tmp_path / "a.learned"
+    for more, background in (([], True), (["--no-background"], False)):
+        assert call("studio", "stand", "--controller", "mcts", "--samples", "5", *more, "--learned", path) == 0
+        (_, settings, *_), given = served[-1]
+        assert settings == MCTSSettings(samples=5, background=background)
+        assert (given["learning"].file.path, len(given["learning"])) == (path, 0)
+    assert not any(tmp_path.iterdir()) and threads() == []
 
 
 def test_without_nicegui_the_studio_says_what_to_install(capsys, monkeypatch, served):
@@ -438,9 +599,9 @@ BAD = [
     (
         ["run", "stnd"],
         "no scenario 'stnd'; there are: ball, ball-light, ball-reach, dodge, dodge-heavy, explosion, getup,"
-        " getup-prone, impulse, juggle,"
-        " obstacles, push, reach, simbicon-bird, simbicon-humanoid, simbicon-planar, simbicon-raptor,"
-        " stand, stand-push, steer, steer-walk, turbo, walk-bodies, walk-push, wall"
+        " getup-prone, hop-projectiles, impulse, juggle, learn-hop, learn-trot, learn-walk,"
+        " obstacles, planar-net, pole, push, reach, simbicon-bird, simbicon-humanoid, simbicon-planar, simbicon-raptor,"
+        " stand, stand-push, steer, steer-walk, stop, turbo, turn, walk-bodies, walk-projectiles, walk-push, wall"
         " (did you mean 'stand'?)",
     ),
     (["run", "--json", "stand"], "name the scenario first: tumble run SCENARIO ...; there are: stand, push"),
@@ -606,3 +767,6 @@ def test_ctrl_c_keeps_what_was_learned(tmp_path):
     assert learned > 0
     assert call(*LEARN, "--seconds", "0.034", "--learned", path, "--frozen") == 0
     assert [file.name for file in tmp_path.iterdir()] == ["a.experience"]
+    words = [*SEARCH, "--seconds", "3600", "--learned", "a.learned", "--background", "--json"]
+    assert json.loads(interrupted(words, tmp_path))["learned"] >= 10
+    assert call(*SEARCH, "--seconds", "0.034", "--learned", tmp_path / "a.learned", "--frozen") == 0

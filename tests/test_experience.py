@@ -13,10 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tumble import experience_file
+from tumble import experience_file, keeper
 from tumble.errors import UserError
 from tumble.experience import ROWS, Experience
-from tumble.experience_file import UNSURE, ExperienceFile, Header
+from tumble.experience_file import UNSURE, ExperienceFile, top_of
+from tumble.keeper import Header
 from tumble.session import Session
 
 FEATURES, SIZE = 5, 3
@@ -245,7 +246,7 @@ def same(found, *expected) -> bool:
 
 
 RECORD = 4 * (FEATURES + SIZE + 1)
-TOP = len(Header(FEATURES, SIZE, ABOUT).lines())
+TOP = len(top_of(Header(FEATURES, SIZE, ABOUT)))
 
 
 def test_what_was_learned_is_there_again(path):
@@ -479,6 +480,7 @@ SPOILED = {
     "no json": (lambda data: headed(b"hello"), "its header says nothing: JSON is malformed"),
     "other json": (lambda data: headed(b"[1]"), "its header says nothing: Expected `object`, got `array`"),
     "extra field": (lambda data: headed(b'{"features":5,"size":3,"about":{},"x":1}'), "unknown field `x`"),
+    "red field": (lambda data: headed(b'{"\\u001b[31m":1}'), r"unknown field `\x1b[31m`"),
     "deep": (lambda data: headed(b'{"about":{"a":' + b"[" * 9000 + b"]" * 9000 + b"}}"), "its header says nothing"),
     "nan": (unsound, "situations must be finite numbers up to 3e38, got nan"),
     "text": (lambda data: b"Dear diary,\n\n\n", "it does not begin with 'tumble experience 1'"),
@@ -540,7 +542,7 @@ def test_a_spoiled_file_that_cannot_be_moved(path, monkeypatch):
 
 
 def test_no_pickle():
-    for module in ("experience.py", "experience_file.py"):
+    for module in ("experience.py", "experience_file.py", "keeper.py"):
         source = (Path(experience_file.__file__).parent / module).read_text()
         assert "pickle" not in source and "np.load" not in source
 
@@ -602,7 +604,7 @@ def test_places_that_cannot_be(tmp_path, monkeypatch):
         ExperienceFile(tmp_path, experience, ABOUT)
     with pytest.raises(UserError, match="cannot use /dev/null: it is no ordinary file"):
         ExperienceFile(Path("/dev/null"), experience, ABOUT)
-    monkeypatch.setattr(experience_file, "open", failing(PermissionError(13, "Permission denied")), raising=False)
+    monkeypatch.setattr(keeper, "open", failing(PermissionError(13, "Permission denied")), raising=False)
     with pytest.raises(UserError, match=r"cannot open .*a\.experience: Permission denied"):
         ExperienceFile(tmp_path / "a.experience", experience, ABOUT)
 
@@ -745,7 +747,7 @@ def test_a_file_in_use_by_another_process(path, before):
 
 def test_a_file_that_vanishes_while_it_is_opened(path, monkeypatch):
     """Who had it before deleted it, unused, between our opening and our locking: we make another."""
-    seen, opened = [], experience_file._opened
+    seen, opened = [], keeper.opened
 
     def vanishing(path, mode):
         file = opened(path, mode)
@@ -754,7 +756,7 @@ def test_a_file_that_vanishes_while_it_is_opened(path, monkeypatch):
         seen.append(path)
         return file
 
-    monkeypatch.setattr(experience_file, "_opened", vanishing)
+    monkeypatch.setattr(keeper, "opened", vanishing)
     wrote(path, 3)
     assert len(seen) == 2
     assert same(loaded(path), (3, 0))

@@ -13,7 +13,7 @@ import tumble
 SOURCE = Path(tumble.__file__).parent
 LAYERS = [
     ("errors", "sampling"),
-    ("settings", "spatial"),
+    ("settings", "spatial", "learners"),
     ("characters", "experience"),
     ("motors", "props"),
     ("scene",),
@@ -26,7 +26,8 @@ LAYERS = [
     ("controllers",),
     ("session",),
     ("recording",),
-    ("experience_file",),
+    ("keeper",),
+    ("experience_file", "learned_file"),
     ("scenarios",),
     ("film", "studio"),
     ("cli",),

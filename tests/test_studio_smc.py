@@ -203,7 +203,7 @@ class School:
 
     @property
     def many(self) -> int:
-        return len(self.learning.experience)
+        return len(self.learning)
 
     def __enter__(self) -> "School":
         return self
@@ -264,7 +264,7 @@ def test_who_does_not_learn_pauses_it(path):
         do(stage, lambda: stage.take.send(SetParameter("samples", 6), SetParameter("horizon", 0.4)))
         advance(stage, 3)
         assert school.many == 4  # of the first frame after another horizon nothing is kept
-        assert stage.unused == "" and stage.take.controller.planner.experience is school.learning.experience
+        assert stage.unused == "" and stage.take.controller.planner.experience is school.learning.learned
 
 
 def test_another_body_and_another_horizon_are_told_and_learn_nothing(path):
@@ -344,7 +344,7 @@ def test_a_studio_that_learns_in_a_browser(chromium, tmp_path):
         assert studio.lines[-1] == f"learned from {many} situations in a.experience" and many > 0
         assert not any("Traceback" in line for line in studio.lines)
     again = Learning(tmp_path / "a.experience", True, "smc", Take(DODGE, 1, SMALL).controller)
-    assert len(again.experience) == many
+    assert len(again) == many
 
 
 def value(window: Window, name: str) -> str:

@@ -1,7 +1,8 @@
 """Controller: a feedback law for all rows of a Sims at once."""
 
+import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -62,3 +63,18 @@ class Controller(ABC):
     def set_parameters(self, changes: Mapping[str, float]) -> None:
         """Change settings by name, all at once, from the next control on."""
         self.check_parameters(changes)
+
+    def close(self) -> None:  # noqa: B027 - most have none
+        """End threads of its own, which the next control may start again; raises what went wrong in one."""
+
+
+@contextlib.contextmanager
+def closing(controller: Controller) -> Iterator[None]:
+    """Close a controller in the end. What goes wrong before is raised rather than what went wrong in its threads."""
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(Exception):
+            controller.close()
+        raise
+    controller.close()

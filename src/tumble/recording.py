@@ -17,7 +17,7 @@ import math
 import os
 import secrets
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ from tumble.session import Frame, Session
 from tumble.sims import Sims
 
 FORMAT = "tumble recording 1"
-MEMBERS = {"header.npy", "states.npy", "controls.npy"}
+MEMBERS = ("header", "states", "controls")
 LARGEST = 2 << 30  # bytes of arrays that a file may unpack to
 
 
@@ -120,13 +120,7 @@ class Recording:
 
 
 def _read(path: Path) -> tuple[Header, np.ndarray, np.ndarray]:
-    with zipfile.ZipFile(path) as archive:
-        members = {info.filename: info.file_size for info in archive.infolist()}
-        if set(members) != MEMBERS:
-            raise ValueError(f"it holds {', '.join(sorted(members)) or 'nothing'}")
-        if sum(members.values()) > LARGEST:
-            raise ValueError(f"it would unpack to {sum(members.values()) >> 20} MiB")
-        raw, states, controls = (_array(archive, name) for name in ("header", "states", "controls"))
+    raw, states, controls = unpacked(path, MEMBERS, LARGEST).values()
     header = msgspec.json.decode(raw.tobytes(), type=Header)
     if header.format != FORMAT:
         raise ValueError(f"its format is '{header.format}', this version reads '{FORMAT}'")
@@ -140,9 +134,25 @@ def _read(path: Path) -> tuple[Header, np.ndarray, np.ndarray]:
     return header, states, controls
 
 
-def _array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
+def unpacked(file: Any, names: Collection[str], largest: int) -> dict[str, np.ndarray]:
+    """Arrays of an npz file by name; refuses others than these, and more bytes than `largest` before it takes any."""
+    with zipfile.ZipFile(file) as archive:
+        members = {info.filename: info.file_size for info in archive.infolist()}
+        if set(members) != {f"{name}.npy" for name in names}:
+            # escaped: a stranger's file may hold what a terminal obeys
+            raise ValueError(f"it holds {', '.join(ascii(name)[1:-1] for name in sorted(members)[:9]) or 'nothing'}")
+        if sum(members.values()) > largest:
+            raise ValueError(f"it would unpack to {sum(members.values()) >> 20} MiB")
+        return {name: array_of(archive, name) for name in names}
+
+
+def array_of(archive: zipfile.ZipFile, name: str) -> np.ndarray:
     """A member's array, of the bytes that are there: what it claims takes no memory, and no pickle is read."""
-    data = archive.read(f"{name}.npy")
+    info = archive.getinfo(f"{name}.npy")
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # others unpack all before they are asked
+        raise ValueError(f"its {name} are compressed otherwise than numpy does it")
+    with archive.open(info) as member:
+        data = member.read(info.file_size)  # no more, whatever is there
     file = io.BytesIO(data)
     if np.lib.format.read_magic(file) != (1, 0):
         raise ValueError(f"its {name} are of another .npy version than 1.0")

@@ -15,7 +15,7 @@ from tumble.characters import character
 from tumble.cli.learning import Learning, check_frozen
 from tumble.cli.options import CONFIG, FLAT, settings_type
 from tumble.cli.progress import Interrupt, Progress
-from tumble.controller import Controller
+from tumble.controller import Controller, closing
 from tumble.controllers import controller_kind
 from tumble.errors import UserError, check_number, choose
 from tumble.recording import Recorder, check_place
@@ -37,6 +37,8 @@ examples:
   tumble run getup --controller cem --samples 64 --horizon 1.0
   tumble run getup --record getup.npz && tumble strip getup.npz getup.png
   tumble run dodge --controller smc --trials 100 --learned dodge.experience
+  tumble run learn-walk --learned walk.learned
+  tumble run learn-walk --learned walk.learned --samples 8
 
 'tumble run SCENARIO --help' lists all options of a scenario, and all settings of its --controller."""
 
@@ -60,7 +62,7 @@ class RunOptions:
     record: Path | None = None
     """Write a recording (.npz); with several trials one each, its seed in the name."""
     learned: Path | None = None
-    """Learn from experience: load this file if it is there, and add to it (planners that learn: smc)."""
+    """Go on from what was learned: load this file if it is there, and add to it (planners that learn: smc, mcts)."""
     frozen: bool = False
     """Use what was learned without adding to it."""
     as_json: Annotated[bool, tyro.conf.arg(name="json")] = False
@@ -151,7 +153,7 @@ def run(options: RunOptions, scenario: Scenario, settings: Any) -> int:
                 break
     summary = runner.tally.summary(scenario.name, runner.controller, runner.character)
     if runner.learned is not None:
-        summary["learned"] = len(runner.learned.experience)
+        summary["learned"] = len(runner.learned)
     if options.as_json:
         print(json.dumps(summary))
     else:
@@ -184,7 +186,7 @@ class _Runner:
 
     def __exit__(self, kind: type[BaseException] | None, error: Any, trace: TracebackType | None) -> None:
         if self.learned is not None:
-            self.learned.file.close()
+            self.learned.close()
 
     def scene(self, seed: int) -> Scene:
         """The scene of a trial."""
@@ -199,8 +201,9 @@ class _Runner:
     def warm_up(self) -> None:
         """Compile what a frame needs, and one that goes on from another, so that no trial pays for it."""
         session = Session(self._scene, self.make(self._scene, 0), self._scene.state())
-        session.step()
-        session.step()
+        with closing(session.controller):
+            session.step()
+            session.step()
         if self.learned is not None:
             self.learned.warm_up()
 
@@ -241,7 +244,7 @@ class _Runner:
 
 
 def report(summary: dict[str, Any], written: list[Path], learned: Path | None = None) -> None:
-    """Tell people how it went, what was recorded, and which file of experience was used."""
+    """Tell people how it went, what was recorded, and which file of what was learned was used."""
     console = Console(highlight=False)
     won, trials, metrics = summary["successes"], summary["trials"], summary["metrics"]
     colour = "green" if won == trials else "yellow" if won else "red"

@@ -12,7 +12,7 @@ from tumble.cli.learning import Learning, check_frozen
 from tumble.cli.options import CONFIG, FLAT, settings_type
 from tumble.errors import UserError, check_number, choose
 from tumble.scenarios import SCENARIOS, Scenario
-from tumble.studio.take import Choice, Take
+from tumble.studio.take import Choice, Take, live
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class StudioOptions:
     seed: int = 0
     """Of the scenario and of the planner."""
     learned: Path | None = None
-    """Learn from experience: load this file if it is there, and add to it (planners that learn: smc)."""
+    """Go on from what was learned: load this file if it is there, and add to it (planners that learn: smc, mcts)."""
     frozen: bool = False
     """Use what was learned without adding to it."""
     threads: int = 0
@@ -48,6 +48,8 @@ Usage: tumble studio [SCENARIO] [OPTIONS]; scenarios are listed by 'tumble list'
 Example: tumble studio push --force 600 --controller cem --samples 64 --port 9000 --no-browser
 
 Example, learning while you play: tumble studio dodge --learned dodge.experience
+
+Example, learning to walk, and going on another day: tumble studio learn-walk --learned walk.learned
 
 Example, from your phone, in a network that you trust: tumble studio --host 0.0.0.0
 """
@@ -74,7 +76,7 @@ def studio(options: StudioOptions, scenario: Scenario, settings: Any) -> int:
         return 0
     with Learning(options.learned, options.frozen, controller, take.controller) as learning:
         serving(learning=learning)
-    print(f"learned from {len(learning.experience)} situations in {options.learned}")
+    print(f"learned from {len(learning)} situations in {options.learned}")
     return 0
 
 
@@ -92,7 +94,7 @@ def main(arguments: list[str]) -> int:
     def go(
         options: Annotated[StudioOptions, FLAT],
         scenario: Annotated[kind, FLAT],  # type: ignore[valid-type]
-        settings: Annotated[kind_of_settings, FLAT],  # type: ignore[valid-type]
+        settings: Annotated[kind_of_settings, FLAT] = live(kind_of_settings()),  # type: ignore[valid-type]
     ) -> int:
         return studio(options, scenario, settings)
 
