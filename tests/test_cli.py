@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from tumble.characters import CHARACTERS, LEGGED, STEPPERS
-from tumble.cli import COMMANDS, dispatch
+from tumble.cli import COMMANDS, bench_learners, dispatch
 from tumble.cli.learning import Learning
 from tumble.controllers import CONTROLLERS
 from tumble.errors import UserError
 from tumble.goals import GOALS
-from tumble.planners import PLANNERS, CEMSettings, CPBPSettings, MCTSSettings
+from tumble.planners import PLANNERS, CEMSettings, CPBPSettings, MCTSSettings, PredictiveSamplingSettings
 from tumble.recording import Recording
 from tumble.scenarios import SCENARIOS
 from tumble.session import Session
@@ -493,6 +493,32 @@ def test_bench_json(capsys):
     assert "physics alone" in capsys.readouterr().out
 
 
+def test_bench_of_another_scenario_has_its_character(capsys):
+    words = ["--scenario", "learn-hop", "--samples", "4", "--horizon", "0.1", "--frames", "2", "--threads", "1"]
+    assert call("bench", "planner", "--controller", "mcts", *words, "--json") == 0
+    assert set(json.loads(capsys.readouterr().out)["scenarios"]) == {"learn-hop"}
+
+
+def test_bench_learners(capsys, monkeypatch):
+    monkeypatch.setattr(bench_learners, "PAIRS", 200)
+    monkeypatch.setattr(bench_learners, "ROUNDS", 3)
+    assert call("bench", "learners", "--json") == 0
+    times = json.loads(capsys.readouterr().out)
+    assert len(times) == 5 and all(0 < microseconds < 1e6 for microseconds in times.values())
+    assert call("bench", "learners") == 0
+    assert "us  forest, 3 neighbours" in capsys.readouterr().out
+
+
+def test_a_scenario_has_settings_for_its_own_controller_alone(capsys):
+    words = ["run", "learn-hop", "--seconds", "0.04", "--json"]
+    assert call(*words, "--horizon", "0.1") == 0
+    assert json.loads(capsys.readouterr().out)["sim_steps"] == 128 * 3  # of one frame
+    assert call(*words, "--horizon", "0.1", "--samples", "4") == 0
+    assert json.loads(capsys.readouterr().out)["sim_steps"] == 4 * 3
+    assert call(*words, "--horizon", "0.1", "--controller", "ps") == 0
+    assert json.loads(capsys.readouterr().out)["sim_steps"] == PredictiveSamplingSettings.samples * 3
+
+
 # studio ---------------------------------------------------------------------------------------------
 
 
@@ -644,6 +670,7 @@ BAD = [
     (["bench", "controller"], "planner"),
     (["bench", "planner", "--frames", "0"], "frames must be a number 1 or more and at most 1e+06, got 0"),
     (["bench", "planner", "--controller", "cpb"], "no controller 'cpb'"),
+    (["bench", "planner", "--scenario", "steer-walk"], "scenario 'steer-walk' is walked by wishes"),
     (["bench", "planner", "--samples", "1"], "samples must be a number 2 or more"),
     (["list", "--jsn"], "--jsn"),
     (["studio", "stnd"], "no scenario 'stnd'; there are: ball, ball-light,"),

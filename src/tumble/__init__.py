@@ -15,11 +15,22 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tumble.characters import CHARACTERS, Character, biped, character, humanoid
-    from tumble.commands import Drag, Explode, Push, Release, SetGoal, SetParameter, Throw, Walk
+    from tumble.commands import Drag, Explode, Push, Release, Reset, SetGoal, SetParameter, Throw, Walk
     from tumble.controller import Controller
     from tumble.errors import UserError
-    from tumble.goals import Goal, Term, Way, balance, juggle, on_ball, reach, reaching, steer, turbo
-    from tumble.planners import CPBP, PLANNERS, SMC, CPBPSettings, Plan, Planned, Planner, SMCSettings
+    from tumble.goals import Goal, Term, Way, balance, gait, juggle, on_ball, reach, reaching, steer, turbo
+    from tumble.planners import (
+        CPBP,
+        MCTS,
+        PLANNERS,
+        SMC,
+        CPBPSettings,
+        MCTSSettings,
+        Plan,
+        Planned,
+        Planner,
+        SMCSettings,
+    )
     from tumble.props import Ball, Box
     from tumble.recording import Recorder, Recording
     from tumble.scenarios import SCENARIOS, Scenario, run_trial
@@ -30,11 +41,22 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "characters": ("CHARACTERS", "Character", "biped", "character", "humanoid"),
-    "commands": ("Drag", "Explode", "Push", "Release", "SetGoal", "SetParameter", "Throw", "Walk"),
+    "commands": ("Drag", "Explode", "Push", "Release", "Reset", "SetGoal", "SetParameter", "Throw", "Walk"),
     "controller": ("Controller",),
     "errors": ("UserError",),
-    "goals": ("Goal", "Term", "Way", "balance", "juggle", "on_ball", "reach", "reaching", "steer", "turbo"),
-    "planners": ("CPBP", "PLANNERS", "SMC", "CPBPSettings", "Plan", "Planned", "Planner", "SMCSettings"),
+    "goals": ("Goal", "Term", "Way", "balance", "gait", "juggle", "on_ball", "reach", "reaching", "steer", "turbo"),
+    "planners": (
+        "CPBP",
+        "MCTS",
+        "PLANNERS",
+        "SMC",
+        "CPBPSettings",
+        "MCTSSettings",
+        "Plan",
+        "Planned",
+        "Planner",
+        "SMCSettings",
+    ),
     "props": ("Ball", "Box"),
     "recording": ("Recorder", "Recording"),
     "scenarios": ("SCENARIOS", "Scenario", "run_trial"),
@@ -46,11 +68,11 @@ _HOMES = {
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "CHARACTERS", "CPBP", "PLANNERS", "SCENARIOS", "SMC", "Ball", "Box", "CPBPSettings", "Character",
-    "Controller", "Drag", "Explode", "Frame", "Goal", "Physics", "Plan", "Planned", "Planner", "Push",
-    "Recorder", "Recording", "Release", "SMCSettings", "Scenario", "Scene", "Session", "SetGoal",
+    "CHARACTERS", "CPBP", "MCTS", "PLANNERS", "SCENARIOS", "SMC", "Ball", "Box", "CPBPSettings", "Character",
+    "Controller", "Drag", "Explode", "Frame", "Goal", "MCTSSettings", "Physics", "Plan", "Planned", "Planner", "Push",
+    "Recorder", "Recording", "Release", "Reset", "SMCSettings", "Scenario", "Scene", "Session", "SetGoal",
     "SetParameter", "Sims", "Term", "Throw", "UserError", "Walk", "WalkSettings", "Walker", "Way", "balance",
-    "biped", "character", "humanoid", "juggle", "on_ball", "reach", "reaching", "run_trial", "steer", "turbo",
+    "biped", "character", "gait", "humanoid", "juggle", "on_ball", "reach", "reaching", "run_trial", "steer", "turbo",
 ]  # fmt: skip
 
 

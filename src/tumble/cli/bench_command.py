@@ -10,10 +10,11 @@ import numpy as np
 import tyro
 
 from tumble.characters import character
+from tumble.cli.bench_learners import measure as measure_learners
 from tumble.cli.bench_walker import measure as measure_walkers
 from tumble.cli.options import CONFIG
 from tumble.commands import SetGoal
-from tumble.errors import UserError, check_number
+from tumble.errors import UserError, check_number, choose
 from tumble.planners import Planner, planner_kind
 from tumble.scenarios import SCENARIOS, Scenario
 from tumble.sims import Sims
@@ -22,8 +23,9 @@ LIVE = ("stand", "getup")  # a quiet scenario and a busy one
 
 
 def bench(
-    what: Annotated[Literal["planner", "studio", "walker"], tyro.conf.Positional],
+    what: Annotated[Literal["planner", "studio", "walker", "learners"], tyro.conf.Positional],
     controller: str = "cpbp",
+    scenario: str | None = None,
     samples: int = 32,
     horizon: float = 1.2,
     frames: int = 60,
@@ -38,14 +40,18 @@ def bench(
     studio: frames a second with a browser watching and without; the share of a core that serving takes where nobody
     plans, at 60 frames a second; how soon a drag shows; memory.
     walker: times real time of one walker on one thread, and of 256 at once on --threads.
+    learners: what the forest and the network of mcts take for queries and for learning.
 
     Example: tumble bench planner --controller cpbp --samples 32 --json
+
+    Example: tumble bench planner --controller mcts --scenario learn-walk --samples 64
 
     Example: tumble bench studio --clients 8 --seconds 600
 
     Args:
-      what: 'planner', 'studio' or 'walker'.
+      what: 'planner', 'studio', 'walker' or 'learners'.
       controller: which planner: see 'tumble list'.
+      scenario: to plan in, with its own character; by default stand and getup; planner.
       samples: futures a frame.
       horizon: seconds ahead.
       frames: timed frames of each scenario; planner.
@@ -58,18 +64,33 @@ def bench(
         return _studio(samples, seconds, clients, threads, as_json)
     if what == "walker":
         return _walker(seconds, threads, as_json)
+    if what == "learners":
+        return _learners(as_json)
     check_number("frames", frames, 1, 1e6)
     kind = planner_kind(controller)
     settings = replace(kind.settings(), samples=samples, horizon=horizon)
-    rows = {name: _measure(SCENARIOS[name](), kind.planner, settings, frames, threads) for name in LIVE}
+    kinds = [SCENARIOS[name] for name in LIVE] if scenario is None else [choose("scenario", scenario, SCENARIOS)]
+    rows = {each.name: _measure(each(), kind.planner, settings, frames, threads) for each in kinds}
     plan, raw = (float(np.mean([row[key] for row in rows.values()])) for key in ("plan_ms", "raw_ms"))
     about = {"controller": controller, "samples": samples, "horizon": horizon, "frames": frames}
     summary: dict[str, Any] = {**about, "plan_ms": plan, "raw_ms": raw, "overhead": plan / raw, "scenarios": rows}
     if as_json:
         print(json.dumps(summary))
         return 0
-    for name, row in (*rows.items(), ("both", summary)):
-        print(f"{name:8} plan {row['plan_ms']:6.2f} ms, physics alone {row['raw_ms']:6.2f} ms, x {row['overhead']:.3f}")
+    for name, row in (*rows.items(), ("in all", summary)):
+        print(
+            f"{name:10} plan {row['plan_ms']:6.2f} ms, physics alone {row['raw_ms']:6.2f} ms, x {row['overhead']:.3f}"
+        )
+    return 0
+
+
+def _learners(as_json: bool) -> int:
+    times = measure_learners()
+    if as_json:
+        print(json.dumps(times))
+        return 0
+    for name, microseconds in times.items():
+        print(f"{microseconds:8.0f} us  {name}")
     return 0
 
 
@@ -114,9 +135,10 @@ def _studio(samples: int, seconds: float, clients: int, threads: int, as_json: b
 
 def _measure(scenario: Scenario, kind: Any, settings: Any, frames: int, threads: int) -> dict[str, float]:
     """Median milliseconds of a plan and of its physics alone, and their ratio."""
-    scene = scenario.scene(character("humanoid"))
+    scene = scenario.scene(character(scenario.character))
     wants = scenario.wants()
-    assert isinstance(wants, SetGoal)
+    if not isinstance(wants, SetGoal):
+        raise UserError(f"scenario '{scenario.name}' is walked by wishes, and planners want a goal; choose another")
     goal = wants.build(scene)
     planner, shadow = kind(scene, settings, 0, threads), kind(scene, settings, 0, threads)
     seen = _spy(shadow)

@@ -4,17 +4,17 @@ from typing import Any
 
 import tyro
 
-from tumble.controllers import controller_kind
+from tumble.scenarios import Scenario
 
 FLAT = tyro.conf.arg(name="")  # --force, not --scenario.force
 CONFIG = (tyro.conf.FlagCreatePairsOff,)
 
 
-def settings_type(arguments: list[str], usual: str) -> type[Any]:
-    """The settings of the controller that raw arguments name, or of the usual one."""
+def usual_settings(arguments: list[str], scenario: type[Scenario]) -> Any:
+    """What the controller that raw arguments name, or the scenario's own, begins with in a scenario."""
     for i, word in enumerate(arguments):
         if word == "--controller" and i + 1 < len(arguments):
-            return controller_kind(arguments[i + 1]).settings
+            return scenario.settings_for(arguments[i + 1])
         if word.startswith("--controller="):
-            return controller_kind(word.partition("=")[2]).settings
-    return controller_kind(usual).settings
+            return scenario.settings_for(word.partition("=")[2])
+    return scenario.settings_for(scenario.controller)

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from tumble.characters import character
 from tumble.cli.learning import Learning, check_frozen
-from tumble.cli.options import CONFIG, FLAT, settings_type
+from tumble.cli.options import CONFIG, FLAT, usual_settings
 from tumble.cli.progress import Interrupt, Progress
 from tumble.controller import Controller, closing
 from tumble.controllers import controller_kind
@@ -78,12 +78,12 @@ def main(arguments: list[str]) -> int:
     if arguments[0].startswith("-"):
         raise UserError(f"name the scenario first: tumble run SCENARIO ...; there are: {', '.join(SCENARIOS)}")
     kind = choose("scenario", arguments[0], SCENARIOS)
-    kind_of_settings = settings_type(arguments, kind.controller)
+    usual = usual_settings(arguments, kind)
 
     def go(
         options: Annotated[RunOptions, FLAT],
         scenario: Annotated[kind, FLAT],  # type: ignore[valid-type]
-        settings: Annotated[kind_of_settings, FLAT],  # type: ignore[valid-type]
+        settings: Annotated[type(usual), FLAT] = usual,  # type: ignore[valid-type]
     ) -> int:
         return run(options, scenario, settings)
 

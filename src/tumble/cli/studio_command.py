@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import tyro
 
 from tumble.cli.learning import Learning, check_frozen
-from tumble.cli.options import CONFIG, FLAT, settings_type
+from tumble.cli.options import CONFIG, FLAT, usual_settings
 from tumble.errors import UserError, check_number, choose
 from tumble.scenarios import SCENARIOS, Scenario
 from tumble.studio.take import Choice, Take, live
@@ -89,12 +89,12 @@ def main(arguments: list[str]) -> int:
     options_alone = list(arguments)
     for word in named:
         options_alone.remove(word)
-    kind_of_settings = settings_type(arguments, kind.controller)
+    usual = live(usual_settings(arguments, kind))
 
     def go(
         options: Annotated[StudioOptions, FLAT],
         scenario: Annotated[kind, FLAT],  # type: ignore[valid-type]
-        settings: Annotated[kind_of_settings, FLAT] = live(kind_of_settings()),  # type: ignore[valid-type]
+        settings: Annotated[type(usual), FLAT] = usual,  # type: ignore[valid-type]
     ) -> int:
         return studio(options, scenario, settings)
 

@@ -28,7 +28,7 @@ class MCTSSettings:
     recovery_width: float = 5.0  # factor on widths in recovery mode, section 4.1
     forest: bool = True  # whether the nearest-neighbour learner informs, section 3.2
     network: bool = True  # whether the network informs, section 3.3
-    updates: int = 8  # of the network in every frame; the paper's thread takes as many as it can; ours
+    updates: int = 6  # of the network in every frame; the paper's thread takes as many as it can; ours
     search: bool = True  # off: do what the network says, once it was trained, without looking ahead
     background: bool = False  # learn in a thread as fast as it can, for live use; not the same bits every time
 

@@ -4,7 +4,7 @@ Who falls is put back on its feet, as in the paper's tests, and goes on with wha
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -27,6 +27,10 @@ LYING = 1.5  # s until it is put back on its feet; authors' code: after 1 s of p
 def back_up(track: Track, after: float = LYING) -> list[Command]:
     """A `Reset` for who has been down so long."""
     return [Reset()] if track.down > after - 0.5 * track.scene.dt else []
+
+
+# rajamaki2017 section 4.3: 256 samples, Table 2: 30 degrees. With our defaults half of the runs keep falling.
+ONE_LEG: Mapping[str, float] = {"samples": 128, "acceleration_width": 30.0}
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,7 @@ class LearnHop(LearnWalk):
     name: ClassVar[str] = "learn-hop"
     summary: ClassVar[str] = "learn to hop on one leg at 1 m/s from nothing: 10 s without a fall within 60 s"
     character: ClassVar[str] = "monoped"
+    settings: ClassVar[Mapping[str, float]] = ONE_LEG
 
 
 @dataclass(frozen=True)

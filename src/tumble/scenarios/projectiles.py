@@ -1,7 +1,7 @@
 """Going on while heavy spheres are thrown at one: rajamaki2017 section 4.3, figure 5."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
@@ -12,7 +12,7 @@ from tumble.characters import Character
 from tumble.commands import Command, SetGoal, Throw
 from tumble.errors import check_number
 from tumble.props import Ball
-from tumble.scenarios.gaits import PACE, back_up, ups_and_downs
+from tumble.scenarios.gaits import ONE_LEG, PACE, back_up, ups_and_downs
 from tumble.scenarios.scenario import Scenario, Trial
 from tumble.scenarios.track import SETTLED, Track
 from tumble.scene import Scene
@@ -86,6 +86,7 @@ class HopProjectiles(WalkProjectiles):
     name: ClassVar[str] = "hop-projectiles"
     summary: ClassVar[str] = "hop 60 s, 50 kg are thrown at one every 6 s: up 5 s after half of the hits"
     character: ClassVar[str] = "monoped"
+    settings: ClassVar[Mapping[str, float]] = ONE_LEG
 
 
 def thrown(track: Track, seed: int, count: int) -> Throw:

@@ -7,16 +7,18 @@ A scenario says nothing of who controls; `run_trial` brings the two together.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from tumble.characters import Character
 from tumble.commands import Command, SetGoal, Walk
+from tumble.controllers import controller_kind
 from tumble.scenarios.track import Track
 from tumble.scene import Scene
+from tumble.settings import replaced
 
 
 @dataclass(frozen=True)
@@ -43,12 +45,20 @@ class Scenario(ABC):
 
     Attributes:
       controller, character: names of those it is made for, unless others are chosen.
+      settings: of that controller, by name, where its own defaults do not fit.
     """
 
     name: ClassVar[str]
     summary: ClassVar[str]
     controller: ClassVar[str] = "cpbp"
     character: ClassVar[str] = "humanoid"
+    settings: ClassVar[Mapping[str, float]] = {}
+
+    @classmethod
+    def settings_for(cls, controller: str) -> Any:
+        """The settings that a controller of that name begins with here."""
+        usual = controller_kind(controller).settings()
+        return replaced(usual, cls.settings) if controller == cls.controller else usual
 
     def body(self, character: Character, seed: int) -> Character:
         """The body of a trial: the one that was chosen, unless the scenario is about bodies."""

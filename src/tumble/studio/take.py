@@ -87,7 +87,6 @@ class Take:
 
     def __init__(self, choice: Choice, threads: int = 0, settings: Any = None) -> None:
         scenario = choice.built()
-        kind = controller_kind(choice.controller)
         check_number("seed", choice.seed, 0, 2**63 - 1)
         self.choice, self._threads = choice, threads
         self.scene = scenario.scene(scenario.body(choice.body(), choice.seed))
@@ -96,7 +95,7 @@ class Take:
         self._rest = self.wanted
         self.stance = stood(SetGoal("balance"), choice.pose, choice.roll)
         self._note_stance(self.wanted)
-        self.controller = self._make(self.scene, settings or live(kind.settings()))
+        self.controller = self._make(self.scene, settings or live(scenario.settings_for(choice.controller)))
         self._events, self._responses = sorted(trial.events, key=lambda event: event[0]), Responses(trial.respond)
         self.drag: Drag | None = None
         self._steered, self._waiting = False, list[Command]()
