@@ -25,8 +25,10 @@ from tumble.experience_file import ExperienceFile
 from tumble.learned_file import LearnedFile
 from tumble.learners import Learners
 from tumble.planners import MCTS, MCTSSettings, Planned
+from tumble.props import Ball
 from tumble.recording import Recorder
 from tumble.scenarios import SCENARIOS, run_trial
+from tumble.scene import Scene
 from tumble.session import Session
 from tumble.studio.panels import learned_text
 from tumble.studio.stage import Stage
@@ -885,3 +887,14 @@ def test_what_goes_wrong_in_a_thread_is_told(path, monkeypatch):
         monkeypatch.undo()
         advance(stage, 2)
         assert len(school.learning) == 3
+
+
+def test_another_scene_of_the_same_body_goes_on_with_what_was_learned():
+    take = Take(Choice("learn-hop", "monoped", "mcts"), 1, SMALL)
+    for _ in range(3):
+        take.step()
+    learners = take.controller.planner.learners
+    other = Scene(take.scene.character, [Ball("thrown")])
+    take.enter(other, other.carried(take.session.world.state[0], take.scene), take.session.time)
+    assert take.controller.planner.scene is other and take.controller.planner.learners is learners
+    assert len(learners) == 3

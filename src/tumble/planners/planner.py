@@ -101,11 +101,15 @@ class Planner(ABC):
         """The planner with other settings: itself, or a new one where need be, which knows what is of use to it."""
         if any(getattr(settings, name) != getattr(self.settings, name) for name in self.fixed):
             other = type(self)(self.scene, settings, self._seed, self._nthread)
-            if other.about == self.about:
-                other.experience, other.learners = self.experience, self.learners
+            other.learn_from(self)
             return other
         self.settings = settings
         return self
+
+    def learn_from(self, other: "Planner") -> None:
+        """Go on with what another planner learned, where that is of use here."""
+        if (type(other), other.about, other.memory) == (type(self), self.about, self.memory):
+            self.experience, self.learners = other.experience, other.learners
 
     def remember(self, experience: Experience) -> None:
         """Guess from experience and add to it, where it learns so."""

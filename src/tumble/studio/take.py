@@ -370,8 +370,10 @@ def stood(goal: SetGoal, pose: str | None, roll: bool | None) -> SetGoal:
 
 
 def inherit(controller: Controller, old: Controller) -> None:
-    """Give a controller what people changed in one of its kind before it: weights of terms, styles of walking."""
+    """Give a controller what one of its kind had before it: weights of terms, what was learned, styles of walking."""
     controller.weights = dict(old.weights)
+    if isinstance(controller, Planned) and isinstance(old, Planned):
+        controller.planner.learn_from(old.planner)
     if isinstance(controller, Walker) and isinstance(old, Walker):
         for style in old.styles:
             controller.restyle(style)
