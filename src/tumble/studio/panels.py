@@ -66,6 +66,8 @@ def direct_panel(desk: Desk) -> None:
     summary = ui.label().classes("about")
 
     def show() -> None:
+        body = stage.choice.character  # a scenario may bring one of its own that not every goal fits
+        selects["character"].set_options([*CHARACTERS, *([] if body in CHARACTERS else [body])])
         for name, select in selects.items():
             select.set_value(getattr(stage.choice, name))
         seed()
