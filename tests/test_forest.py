@@ -7,7 +7,7 @@ import pytest
 
 from tumble.errors import UserError
 from tumble.learners import DensityForest
-from tumble.learners.forest import AIM, MOST, RECENT, _between, _leaf
+from tumble.learners.trees import AIM, MOST, RECENT, between, leaf
 
 FEATURES, SIZE = 6, 2
 
@@ -69,7 +69,7 @@ def held(made: DensityForest, tree: int) -> list[int]:
             count = trees.counts[place, node]
             assert count <= MOST and (count > 0 or (len(met) == 1 and not todo))
             inside = trees.leaves[place, node, :count].tolist()
-            assert all(_leaf(trees, place, made._pairs.states[slot]) == node for slot in inside)
+            assert all(leaf(trees, place, made._pairs.states[slot]) == node for slot in inside)
             slots += inside
     assert met == set(range(trees.used[place, 0]))
     assert len(slots) == len(set(slots)) == trees.used[place, 1]
@@ -195,12 +195,12 @@ def test_planes_lie_between_pairs():
     for _ in range(500):
         side = rng.normal(size=5).astype(np.float32)
         i, j = rng.integers(5, size=2)
-        offset = _between(side, i, j, rng.random())
+        offset = between(side, i, j, rng.random())
         other = j if i != j else (j + 1) % 5
         assert min(side[i], side[other]) < offset <= max(side[i], side[other])
     near = np.array([1, np.nextafter(np.float32(1), np.float32(2))], np.float32)
-    assert [_between(near, 0, 1, u) for u in (0.0, 0.4, 0.99)] == [near[1]] * 3
-    assert np.isnan(_between(np.ones(4, np.float32), 0, 1, 0.5))
+    assert [between(near, 0, 1, u) for u in (0.0, 0.4, 0.99)] == [near[1]] * 3
+    assert np.isnan(between(np.ones(4, np.float32), 0, 1, 0.5))
 
 
 def test_planes_separate_clusters():
