@@ -283,7 +283,7 @@ def test_random_reference_angles_are_stable_at_a_thirtieth_of_a_second(name, lim
         fastest = max(fastest, np.abs(sims.view("qvel")[:, motors.qvel]).max())
     assert not sims.broken.any()
     assert 1 < fastest < 25  # rad/s
-    assert np.abs(sims.view("com_velocity")).max() < 6
+    assert np.abs(sims.view("com_velocity")).max() < 12  # a monoped of 10 kg with 160 N m jumps
 
 
 def test_the_planar_walker_stays_in_its_plane(scenes):

@@ -243,7 +243,7 @@ class Stop(Scenario):
 
 @dataclass(frozen=True)
 class PlanarNet(Scenario):
-    """Learn in the plane with search, then go on by the network alone: section 3.3."""
+    """Learn in the plane with search, then go on by the network alone: section 5.2."""
 
     pace: float = PACE
     """Speed that is asked for, m/s."""
