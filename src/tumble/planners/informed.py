@@ -16,7 +16,7 @@ from tumble.planners.features import Features
 from tumble.scene import Scene
 from tumble.sims import Sims
 
-UPDATES = 8  # of the network in every frame, as those of MCTS; not in hamalainen2015; ours
+UPDATES = 8  # of the network in every frame; not in hamalainen2015; ours
 
 
 class Adviser:

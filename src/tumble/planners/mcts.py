@@ -64,7 +64,7 @@ class MCTS(Planner):
     **Departures.**
 
     - sqrt(Sigma_variation) is 2.5 degrees for every joint, as in the authors' code (Table 2: 0.1 / r_dof).
-    - Recovery mode: torque limits twice as high as the authors' code has it (paper: five times).
+    - Recovery mode: torque limits twice as high, as in the authors' code (paper: five times).
     - a_init is the goal's pose, not 0: other characters stand with bent knees.
     - The threshold counts all terms of the last step's cost; the authors' leaves torques out.
     - The first of the forest's slots does what the neighbour did as it is, and the forest informs from the first frame
@@ -137,8 +137,8 @@ class MCTS(Planner):
         qpos, qvel, ends = sims.view("qpos"), sims.view("qvel"), sims.view("ends")
         precision, (gain, strength) = self._precision(), self._motion()
         rest = np.array(self.scene.character.pose(goal.pose or "rest"))
-        advised, recalled = settings.network and self.learners.network.ready, settings.forest and len(self.learners) > 0
-        roles = Roles.of(settings, advised, recalled, len(self._best) > 0)
+        trained, knowing = settings.network and self.learners.network.ready, settings.forest and len(self.learners) > 0
+        roles = Roles.of(settings, trained, knowing, len(self._best) > 0)
         self.rng.standard_normal(out=self._normal)
         self.rng.random(out=self._uniform)
         chance = self.rng.random((self.steps, n))

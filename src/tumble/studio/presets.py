@@ -25,10 +25,7 @@ COMMON: Mapping[str, Changes] = {
 }
 OWN: Mapping[str, Mapping[str, Changes]] = {
     "cpbp": {"beliefs (Q not 0)": {"transition_place": 0.05, "transition_speed": 0.5}},
-    "mcts": {
-        "thorough": {"samples": 128.0},
-        "trained": {"samples": 8.0},
-    },  # rajamaki2017 section 4.3: 8
+    "mcts": {"thorough": {"samples": 128.0}, "trained": {"samples": 8.0}},  # 8: rajamaki2017 section 4.3
     "smc": {"far-sighted": {"horizon": 3.5}},  # HV2, hamalainen2014 section 5.2; 2 s is its default
 }  # by controller, beside or instead of the common ones
 LARGEST = 1 << 20  # bytes of a file
