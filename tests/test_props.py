@@ -103,6 +103,14 @@ def test_feet_on_a_box_are_not_on_the_ground():
     assert not (sims.view("grounded")[0] > 0).any()
 
 
+def test_boxes_of_the_ground_are_stood_on():
+    for ground in (False, True):
+        scene = Scene(humanoid(), [Box("floor", (0.0, 0.0, 0.25), (1.0, 1.0, 0.25), ground=ground)])
+        sims = sims_of(scene, scene.state(height=0.499))
+        assert (sims.view("left_foot.ground") > 0) == ground
+        assert remake_prop(json.loads(json.dumps(prop_recipe(scene.props[0])))) == scene.props[0]
+
+
 def test_a_scene_of_boxes_has_the_bones_of_the_character(scene):
     boxed = Scene(humanoid(), [Box("block", (3.0, 0.0, 0.4), (0.3, 0.3, 0.1)), Ball()])
     assert boxed.bones == scene.bones

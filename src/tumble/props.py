@@ -4,7 +4,8 @@
 
 A prop brings its own sensors: NAME.pos and NAME.vel of a ball, NAME.ground where it touches the
 ground, NAME.contact with the place where it is nearest to the character. A box is a body of its
-own, not part of the ground: a hand on a wall is not a hand on the ground.
+own, not part of the ground: a hand on a wall is not a hand on the ground. One that is to be stood on is made
+with ground=True.
 """
 
 from collections.abc import Mapping
@@ -67,12 +68,16 @@ class Ball:
 
 @dataclass(frozen=True)
 class Box:
-    """A block that never moves: a wall, a step, an obstacle. Middle and half sizes in m, turn about z in rad."""
+    """A block that never moves: a wall, a step, an obstacle. Middle and half sizes in m, turn about z in rad.
+
+    With `ground` it is part of the ground: feet on it stand, and whatever else touches it has touched the ground.
+    """
 
     name: str
     middle: tuple[float, float, float]
     half: tuple[float, float, float]
     turn: float = 0.0
+    ground: bool = False
 
     def add(self, spec: mujoco.MjSpec, root: str) -> None:
         """Put it into a spec."""
@@ -81,10 +86,12 @@ class Box:
         for value in self.half:
             check_number(f"half size of box '{self.name}'", value, 0.001, 100.0)
         quat = [np.cos(self.turn / 2), 0, 0, np.sin(self.turn / 2)]
-        body = spec.worldbody.add_body(name=self.name, pos=self.middle, quat=quat)
+        at: dict[str, Any] = {"pos": self.middle, "quat": quat}
+        body = spec.worldbody if self.ground else spec.worldbody.add_body(name=self.name, **at)
         body.add_geom(
             name=self.name,
             type=mujoco.mjtGeom.mjGEOM_BOX,
+            **(at if self.ground else {}),
             size=self.half,
             rgba=[0.62, 0.66, 0.72, 1],
             contype=1,

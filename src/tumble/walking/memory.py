@@ -20,9 +20,22 @@ TWIST = 17  # of the back ahead of a turn, rad
 TRIM = 18  # m by which steps are shorter, so that the mean speed is the one followed
 MEAN = 19  # m/s, mean speed of late
 PACE = 20  # m/s, the speed of the pendulum's walk: the one followed, not far from the mean
+CROUCH = 21  # of the stance knees, rad
+ALPHA = 22  # s that a step is shorter for each m/s, because something is pushed or pulled
+LOAD = 23  # share of what the hands hold that is carried, 0 to 1
 # What is wished
 WISH = 24
 WISH_SPEED, WISH_HEADING, WISH_PERIOD, WISH_STEP_HEIGHT, WISH_STEP_WIDTH, WISH_BEND, WISH_STYLE = range(WISH, WISH + 7)
-USED = WISH + 7
+WISH_CROUCH, WISH_ALPHA, WISH_LOAD = range(WISH + 7, WISH + 10)
+# Of each hand, left before right: HAND + 6 * side + ...
+HAND = 34
+REACH, HAND_X, HAND_Y, HAND_Z = 0, 1, 2, 3  # wished: 1 where the hand has a target, and the target, m
+HOLD = 4  # what it holds: number of the grip, from 1; 0 nothing
+BLENDED = 5  # how far the arm has left the style's swing for the target, 0 to 1
+# What the ground and what hangs over it ask for
+TERRAIN = 48
+# What skills remember
+SKILL = 64
+USED = 96
 
 STAND, SHIFT, WALK = 0, 1, 2
