@@ -9,7 +9,7 @@ import pytest
 
 from tumble.characters import humanoid
 from tumble.errors import UserError
-from tumble.props import PARKED, PROPS, Ball, Box, prop_recipe, remake_prop
+from tumble.props import PARKED, PROPS, Ball, Box, Crate, prop_recipe, remake_prop
 from tumble.scene import Physics, Scene
 from tumble.sims import Sims
 
@@ -294,7 +294,15 @@ def test_bad_calls(table_scene, call, message):
         call(table_scene)
 
 
-@pytest.mark.parametrize("prop", [Ball("a", 0.2, 3.0), Box("b", (1.0, 2.0, 3.0), (0.1, 0.2, 0.3), 0.5)], ids=str)
+@pytest.mark.parametrize(
+    "prop",
+    [
+        Ball("a", 0.2, 3.0),
+        Box("b", (1.0, 2.0, 3.0), (0.1, 0.2, 0.3), 0.5),
+        Crate("c", turn=0.5, handles=((0.0, 0.1, 0.2),)),
+    ],
+    ids=str,
+)
 def test_a_recipe_makes_the_same_prop(prop):
     recipe = json.loads(json.dumps(prop_recipe(prop)))
     assert recipe["kind"] in PROPS
@@ -302,7 +310,7 @@ def test_a_recipe_makes_the_same_prop(prop):
 
 
 def test_every_kind_of_prop_is_under_contract():
-    assert set(PROPS.values()) == {Ball, Box}
+    assert set(PROPS.values()) == {Ball, Box, Crate}
 
 
 STRANGE = "not a scene of this version of tumble"

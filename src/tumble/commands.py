@@ -171,6 +171,7 @@ class Walk(_Command, frozen=True):
     step_height: float | None = None  # m
     step_width: float | None = None  # m
     bend: float | None = None  # rad, of the trunk forwards
+    crouch: float | None = None  # rad, of the stance knees
     style: str | None = None  # by name
 
     @property

@@ -84,7 +84,7 @@ class Session:
         self._pushes: list[_Force] = []
         self._drag: Drag | None = None
         self._resistance = scene.model.dof_damping.copy()  # (nv,), N m s/rad, of joints and servos to a drag
-        self._resistance[scene.motors.qvel] += scene.model.actuator_gainprm[:, 0]
+        self._resistance[scene.motors.qvel] += scene.model.actuator_gainprm[: scene.motors.joints, 0]
         controller.start(self.world)
 
     @property

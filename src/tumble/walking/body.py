@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tumble.errors import UserError
+from tumble.grips import STIFFNESS, grips_of
+from tumble.props import Crate, handle_name
 from tumble.scene import Scene
 from tumble.sims import Sims
 from tumble.walking.settings import WalkSettings
@@ -47,6 +49,16 @@ class Body(NamedTuple):
     heel: np.ndarray  # (2,) m from the ankle to where the heel stands
     ball: np.ndarray  # (2,) m to where the ball of the foot stands
     edge: np.ndarray  # (2,) m to where its sides stand
+    upper: np.ndarray  # (2,) m from shoulder to elbow
+    fore: np.ndarray  # (2,) m from elbow to palm
+    palm: np.ndarray  # (2,) MuJoCo's sites
+    handle: np.ndarray  # (grips,) MuJoCo's sites
+    grip_crate: np.ndarray  # (grips,) number of the crate
+    crate_body: np.ndarray  # (crates,) MuJoCo's body
+    crate_dof: np.ndarray  # (crates,) place of its velocity in qvel
+    crate_mass: np.ndarray  # (crates,) kg
+    grip: int  # place of the first grip in a control
+    grip_stiffness: float  # N/m
     total: float  # kg
     scale: float  # mass over the humanoid's
     leg: float  # m, the shorter leg from hip to ankle
@@ -69,12 +81,13 @@ class Fields(NamedTuple):
     com: np.ndarray
     com_velocity: np.ndarray
     grounded: np.ndarray
+    site_xpos: np.ndarray
     memory: np.ndarray
 
 
 def fields_of(sims: Sims) -> Fields:
     """The live arrays of some simulations."""
-    names = ("qpos", "qvel", "xipos", "xquat", "xaxis", "xanchor", "subtree_com", "com", "com_velocity", "grounded")
+    names = [name for name in Fields._fields if name != "memory"]
     return Fields(**{name: sims.view(name) for name in names}, memory=sims.view("userdata"))
 
 
@@ -104,7 +117,7 @@ def body_of(scene: Scene, settings: WalkSettings) -> Body:
         mass=model.body_mass[ids].copy(), above=model.body_subtreemass[ids].copy(),
         ground=np.array([scene.bones.index(name) for name in BONES]),
         stiffness=scale * _stiffness(settings), resist=scale * _damping(settings),
-        **lengths, total=total, scale=scale, dt=scene.dt, gravity=float(-model.opt.gravity[2]),
+        **lengths, **_holds(scene), total=total, scale=scale, dt=scene.dt, gravity=float(-model.opt.gravity[2]),
     )  # fmt: skip
 
 
@@ -138,6 +151,25 @@ def _lengths(scene: Scene, ids: np.ndarray) -> dict[str, Any]:
         "thigh": thigh, "shin": shin, "ankle": ankle, "heel": heel, "ball": ball, "edge": edge, "sole": 0.5 * toe,
         "extra_knee": reach - reach.min(), "leg": short, "size": short / HUMANOID_LEG,
         "hips": float(place[legs[0], 1] - place[legs[1], 1]),
+    }  # fmt: skip
+
+
+def _holds(scene: Scene) -> dict[str, Any]:
+    """Arms, palms, and what they can take hold of."""
+    model, character = scene.model, scene.character
+    palms = np.array([model.site(name).id for name in character.palms])
+    fore = -model.site_pos[palms, 2]
+    upper = -model.body_pos[model.site_bodyid[palms], 2]
+    crates = [prop for prop in scene.props if isinstance(prop, Crate)]
+    names = [crate.name for crate in crates]
+    grips = grips_of(character, scene.props)
+    return {
+        "upper": upper, "fore": fore, "palm": palms, "grip": scene.motors.joints, "grip_stiffness": STIFFNESS,
+        "handle": np.array([model.site(handle_name(grip.crate, grip.handle)).id for grip in grips], np.intp),
+        "grip_crate": np.array([names.index(grip.crate) for grip in grips], np.intp),
+        "crate_body": np.array([model.body(name).id for name in names], np.intp),
+        "crate_dof": np.array([int(model.joint(name).dofadr[0]) for name in names], np.intp),
+        "crate_mass": np.array([crate.mass for crate in crates], float),
     }  # fmt: skip
 
 

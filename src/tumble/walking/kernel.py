@@ -15,18 +15,21 @@ from tumble.walking.balance import (
     spin_of,
     tune_velocity,
 )  # fmt: skip
-from tumble.walking.body import BACK, FOOT, LEGS, PELVIS, THIGH
-from tumble.walking.memory import CLOCK, HEADING, MODE, PERIOD, PHASE, SHIFT, SIDE, SPEED, STAND, WALK
+from tumble.walking.body import BACK, FOOT, LEGS, PELVIS, SHIN, THIGH
+from tumble.walking.hands import busy, carry_loads, close_grips, follow_hands
+from tumble.walking.memory import CLOCK, CROUCH, HEADING, MODE, PERIOD, PHASE, SHIFT, SIDE, SPEED, STAND, WALK
 from tumble.walking.pose import generate, hold, rotation_of, trunk_pose
 from tumble.walking.steps import decide, foot_place, gait, pendulum_rate
 from tumble.walking.swing import swing
-from tumble.walking.vectors import add, clamp, cross, dot, scale, sub, turn_between, turned, vec
+from tumble.walking.vectors import add, clamp, cross, dot, scale, shortened, sub, turn_between, turned, vec
 from tumble.walking.wishes import follow, look_at, stand_width
 
 
 @njit(cache=True)
 def _idle(k, m):  # type: ignore[no-untyped-def]
     """Share of the way from the feet's middle to a foot to which the weight is shifted, -1 to 1 (section 5.5.1)."""
+    if busy(m):
+        return 0.0
     late = m[CLOCK] - k.idle_after
     return k.idle_shift * math.sin(2.0 * math.pi * late / k.idle_period) if late > 0.0 else 0.0
 
@@ -49,10 +52,11 @@ def _virtual_force(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
         ahead = -k.stand_stiffness * dot(off, look.ahead) - k.stand_damping * look.speed
         idle = _idle(k, m) * 0.5 * dot(sub(foot, other), look.left) if m[MODE] == STAND else 0.0
         side = -k.stand_side_stiffness * (dot(off, look.left) - idle) - k.stand_side_damping * look.drift
-    most_ahead = k.ahead_force * body.scale
-    most_side = (k.stand_force if m[MODE] == STAND else k.side_force) * body.scale
-    ahead = clamp(body.total * ahead, -most_ahead, most_ahead)
-    side = clamp(body.total * side, -most_side, most_side)
+    scale_up = body.scale * look.total / body.total
+    most_ahead = (k.ahead_force if m[MODE] == WALK else k.stand_ahead_force) * scale_up
+    most_side = (k.stand_force if m[MODE] == STAND else k.side_force) * scale_up
+    ahead = clamp(look.total * ahead, -most_ahead, most_ahead)
+    side = clamp(look.total * side, -most_side, most_side)
     return ahead, side
 
 
@@ -73,13 +77,31 @@ def _stance_share(body, m, look, f, i):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _keep_apart(body, k, look, f, i, side):  # type: ignore[no-untyped-def]
+def _keep_apart(body, k, m, look, f, i, side):  # type: ignore[no-untyped-def]
     """Hip torque of a spring that keeps feet, which a light load lets slip, from creeping together in a stand."""
     mine, other = foot_place(body, f, i, side), foot_place(body, f, i, 1 - side)
     apart = dot(sub(mine, other), look.left) * (1.0 if side == 0 else -1.0)
-    force = k.apart_stiffness * body.scale * (stand_width(body, k) - apart) * (1.0 if side == 0 else -1.0)
+    stiffness = k.apart_stiffness * body.scale * (1.0 + 4.0 * m[CROUCH])
+    force = stiffness * (stand_width(body, k) - apart) * (1.0 if side == 0 else -1.0)
     hip = vec(f.xanchor[i, body.joint[LEGS + 4 * side + THIGH]])
     return cross(sub(mine, hip), scale(force, look.left))
+
+
+@njit(cache=True)
+def _point_knee(body, k, look, f, i, torque, leg):  # type: ignore[no-untyped-def]
+    """Hip torque that keeps a bent stance knee above its foot: nothing else holds a leg's turn about hip and ankle."""
+    hip = vec(f.xanchor[i, body.joint[leg + THIGH]])
+    line = shortened(sub(vec(f.xanchor[i, body.joint[leg + FOOT]]), hip), 1e-9)
+    line = scale(1e9, line)
+    side = cross(line, sub(vec(f.xanchor[i, body.joint[leg + SHIN]]), hip))  # across the leg's plane
+    size = math.sqrt(dot(side, side))
+    if size < 0.02 * body.leg:
+        return
+    wanted = cross(line, turned(rotation_of(f, body, i, leg + FOOT), (1.0, 0.0, 0.0)))
+    turn = math.atan2(dot(cross(side, wanted), line), dot(side, wanted))
+    spin = dot(add(look.spin, spin_of(body, f.xaxis[i], f.qvel[i], leg + THIGH)), line)
+    gain = body.scale * size / body.leg
+    put(torque, leg + THIGH, scale(gain * (k.knee_stiffness * turn - k.knee_turn_damping * spin), line))
 
 
 @njit(cache=True)
@@ -97,7 +119,7 @@ def _push(body, k, m, look, f, i, torque, leg, ahead, left, load):  # type: igno
     height = max(look.com[2] - ankle[2], 0.2 * body.leg)
     if m[MODE] != WALK:  # on both feet the hips shift the weight from one to the other
         put(torque, leg + THIGH, cross((0.0, 0.0, height), scale(left, look.left)))
-        put(torque, leg + THIGH, _keep_apart(body, k, look, f, i, (leg - LEGS) // 4))
+        put(torque, leg + THIGH, _keep_apart(body, k, m, look, f, i, (leg - LEGS) // 4))
         left = 0.0
     ahead, left = firm_force(
         body, (leg - LEGS) // 4, height, ahead, left, dot(spin, look.left), dot(spin, look.ahead), load, planted
@@ -117,6 +139,7 @@ def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped
         if walking:
             for bone in range(LEGS + 4 * (1 - stance), LEGS + 4 * (1 - stance) + 4):
                 add_gravity(body, torque, f.subtree_com[i], f.xanchor[i], bone)
+    carry_loads(body, m, f, i, torque)
     swing_leg = LEGS + 4 * (1 - stance)
     share = _stance_share(body, m, look, f, i)
     grounded = look.touching[0] or look.touching[1]
@@ -131,15 +154,18 @@ def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped
         level = clamp(6.0 * share * (1.0 - share), 0.0, 1.0) * dot(makeup, look.ahead)
         makeup = sub(makeup, scale(level, look.ahead))
     force = _virtual_force(body, k, m, look, f, i) if k.velocity_tuning else (0.0, 0.0)
-    weight = k.edge_share * body.total * body.gravity
+    weight = k.edge_share * look.total * body.gravity
     for side in range(2):
         part = share if side == stance else 1.0 - share
         if not grounded or part <= 0.0:
             continue
         leg = LEGS + 4 * side
         put(torque, leg + THIGH, scale(part, makeup))
-        if body.extra_knee[side] > 1e-3 and (not walking or side == stance):
-            carry_weight(body, torque, f.xanchor[i], leg, part)
+        bent = 1.0 if body.extra_knee[side] > 1e-3 else clamp(5.0 * m[CROUCH], 0.0, 1.0)
+        if bent > 0.0 and (not walking or side == stance):
+            carry_weight(body, look.total, torque, f.xanchor[i], leg, bent * part)
+        if m[CROUCH] > 0.0 and (not walking or side == stance):
+            _point_knee(body, k, look, f, i, torque, leg)
         if walking and side != stance:
             continue
         if look.touching[side]:
@@ -174,7 +200,8 @@ def control_rows(body, k, styles, fields, torque, angles, out):  # type: ignore[
     """
     for i in range(out.shape[0]):
         memory = fields.memory[i]
-        look = look_at(body, fields, i)
+        follow_hands(body, k, memory, fields, i)
+        look = look_at(body, memory, fields, i)
         follow(body, k, styles, memory, look)
         decide(body, k, memory, look, fields, i)
         generate(styles, memory, angles)
@@ -184,3 +211,4 @@ def control_rows(body, k, styles, fields, torque, angles, out):  # type: ignore[
             swing(body, k, styles, memory, look, fields, i, angles, torque)
         _balance(body, k, memory, look, fields, i, angles, torque)
         _project(body, fields, i, torque, out)
+        close_grips(body, memory, i, out)

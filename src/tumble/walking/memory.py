@@ -27,11 +27,13 @@ LOAD = 23  # share of what the hands hold that is carried, 0 to 1
 WISH = 24
 WISH_SPEED, WISH_HEADING, WISH_PERIOD, WISH_STEP_HEIGHT, WISH_STEP_WIDTH, WISH_BEND, WISH_STYLE = range(WISH, WISH + 7)
 WISH_CROUCH, WISH_ALPHA, WISH_LOAD = range(WISH + 7, WISH + 10)
-# Of each hand, left before right: HAND + 6 * side + ...
-HAND = 34
-REACH, HAND_X, HAND_Y, HAND_Z = 0, 1, 2, 3  # wished: 1 where the hand has a target, and the target, m
-HOLD = 4  # what it holds: number of the grip, from 1; 0 nothing
+# Of each hand, left before right: HAND + HAND_SIZE * side + ...
+HAND, HAND_SIZE = 34, 7
+REACH = 0  # wished: FREE, or the frame its target is in: the WORLD's, or the BODY's (from the pelvis: ahead, left, up)
+HAND_X, HAND_Y, HAND_Z = 1, 2, 3  # the target, m
+HOLD = 4  # number of the grip that it holds by, from 1; 0 none
 BLENDED = 5  # how far the arm has left the style's swing for the target, 0 to 1
+FIRM = 6  # how firmly it holds, 0 to 1
 # What the ground and what hangs over it ask for
 TERRAIN = 48
 # What skills remember
@@ -39,3 +41,4 @@ SKILL = 64
 USED = 96
 
 STAND, SHIFT, WALK = 0, 1, 2
+FREE, WORLD, BODY = 0, 1, 2

@@ -37,6 +37,7 @@ class WalkSettings:
     stand_damping: float = 12.0  # 1/s; authors' code: 150, which the largest force cuts anyway
     stand_side_stiffness: float = 50.0  # 1/s^2, standing, sideways; ours
     stand_side_damping: float = 15.0  # 1/s
+    stand_ahead_force: float = 150.0  # N, largest ahead on both feet; ours
     stand_force: float = 300.0  # N, largest sideways on both feet; ours
     # root and joints
     root_stiffness: float = 1000.0  # N m/rad, authors' code
@@ -79,6 +80,15 @@ class WalkSettings:
     foot_anticipation: float = 1.0  # of that twist in the swing leg's plane; ours
     slow_turn: float = 0.5  # rad still to turn above which it walks slowly; ours
     turn_speed: float = 0.5  # m/s; authors' code: 0.6 ahead, 0.5 back
+    # hands, coros2010 section 5.5.4
+    reach_gain: float = 4.0  # times the stiffness of an arm that has a target; ours: thesis, low gains
+    reach_time: float = 0.3  # s in which an arm leaves the style's swing; ours
+    grip_time: float = 0.2  # s in which a hand closes; ours
+    grip_breaks: float = 600.0  # N at which a hand lets go; ours
+    load_rate: float = 0.8  # 1/s at which a weight is taken up; ours
+    knee_turn_damping: float = 60.0  # N m s/rad of a bent stance leg's turn about itself; ours
+    crouch_gain: float = 5.0  # times the stiffness of stance knees in a crouch: softer, the body rolls over; ours
+    crouch_rate: float = 1.5  # rad/s of the knees; ours
     # wishes are followed at these rates; ours
     speed_rate: float = 1.0  # m/s^2
     blend_time: float = 0.5  # s, of every other wish

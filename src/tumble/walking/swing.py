@@ -8,6 +8,7 @@ from tumble.walking.balance import put, spin_of
 from tumble.walking.body import LEGS, SHIN, THIGH
 from tumble.walking.legs import leg_pose, pendulum_step
 from tumble.walking.memory import (
+    ALPHA,
     GROUND,
     PACE,
     PERIOD,
@@ -35,6 +36,7 @@ def _step_offset(body, k, m, look, stance_foot):  # type: ignore[no-untyped-def]
     half = 0.5 * m[STEP_WIDTH] * (-1.0 if m[SIDE] == 0.0 else 1.0)
     ahead, side, on, over = deviation(body, m, look, stance_foot, k.lookahead)
     ahead = 0.5 * m[PACE] * m[PERIOD] - m[TRIM] + k.foot_placement * k.sagittal_gain * ahead
+    ahead -= m[ALPHA] * m[SPEED]
     side = half + k.foot_placement * k.coronal_gain * side
     if k.fixed_alpha:
         ahead = k.sagittal_gain * pendulum_step(look.speed, look.com[2] - stance_foot[2], body.gravity)
@@ -110,4 +112,4 @@ def swing(body, k, styles, m, look, f, i, angles, torque):  # type: ignore[no-un
     spin = sub(sub(rate, look.spin), spin_of(body, f.xaxis[i], f.qvel[i], leg + THIGH))
     error = turn_between(rotation_of(f, body, i, leg + THIGH), pose)
     put(torque, leg + THIGH, add(scale(body.stiffness[leg], error), scale(body.resist[leg], spin)))
-    track_hinge(body, f, i, torque, leg + SHIN, knee, knee_rate)
+    track_hinge(body, f, i, torque, leg + SHIN, knee, knee_rate, 1.0)

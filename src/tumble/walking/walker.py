@@ -43,6 +43,9 @@ WISHES = {  # name: (place, lowest, highest)
     "step_height": (mem.WISH_STEP_HEIGHT, 0.0, 0.5),
     "step_width": (mem.WISH_STEP_WIDTH, 0.0, 0.6),
     "bend": (mem.WISH_BEND, -0.5, 1.5),
+    "crouch": (mem.WISH_CROUCH, 0.0, 2.2),
+    "alpha": (mem.WISH_ALPHA, -0.5, 0.5),
+    "load": (mem.WISH_LOAD, 0.0, 1.0),
 }
 OWN = -1.0  # a period or a step width that the style decides
 
@@ -127,7 +130,9 @@ class Walker(Controller):
           rows: which; None for all.
           style: name of a style.
           wishes: speed m/s ahead; heading rad from the x axis; period s a step and step_width m (None: the
-            style's); step_height m more than the style's; bend rad of the body, forwards.
+            style's); step_height m more than the style's; bend rad of the body, forwards; crouch rad of the
+            stance knees; alpha s that steps are shorter for each m/s, where something is pushed or pulled; load, the
+            share of what is held that is carried.
         """
         memory = sims.view("userdata")
         chosen = slice(None) if rows is None else rows
@@ -148,6 +153,26 @@ class Walker(Controller):
                 for one in np.ravel(value):
                     check_number(name, float(one), low, high)
             memory[chosen, place] = value
+
+    def reach(self, sims: Sims, row: int, hand: int, target: Sequence[float] | None, frame: int = mem.WORLD) -> None:
+        """Bring a hand (0 left, 1 right) to a place, m, or let it swing (None) from the next control on.
+
+        The place is in the WORLD's frame, or the BODY's: ahead, left and up of the pelvis.
+        """
+        memory = sims.view("userdata")[row]
+        h = mem.HAND + mem.HAND_SIZE * hand
+        memory[h + mem.REACH] = mem.FREE if target is None else frame
+        if target is not None:
+            memory[h + mem.HAND_X : h + mem.HAND_X + 3] = target
+
+    def hold(self, sims: Sims, row: int, hand: int, grip: int | None) -> None:
+        """Close one of the scene's grips, by its number, or open the hand (None). Firm after `grip_time`."""
+        sims.view("userdata")[row, mem.HAND + mem.HAND_SIZE * hand + mem.HOLD] = 0 if grip is None else grip + 1
+
+    def holding(self, sims: Sims, row: int, hand: int) -> int | None:
+        """Number of the grip that a hand holds by."""
+        grip = int(sims.view("userdata")[row, mem.HAND + mem.HAND_SIZE * hand + mem.HOLD])
+        return grip - 1 if grip else None
 
     def restyle(self, style: Style) -> None:
         """Walk in this style wherever the one of its name is wished for, from the next control on."""

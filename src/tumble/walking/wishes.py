@@ -6,6 +6,7 @@ from typing import NamedTuple
 from numba import njit
 
 from tumble.walking.body import FOOT, HUMANOID_HIPS, LEGS, PELVIS, TOE
+from tumble.walking.hands import with_load
 from tumble.walking.memory import (
     BEND,
     BLEND,
@@ -34,7 +35,10 @@ from tumble.walking.vectors import clamp, turned, vec, wrapped
 
 
 class Look(NamedTuple):
-    """What a row looks like now, in the world's axes and in the character's (ahead, left)."""
+    """What a row looks like now, in the world's axes and in the character's (ahead, left).
+
+    The centre of mass is that of the body with what it carries.
+    """
 
     com: tuple[float, float, float]
     velocity: tuple[float, float, float]
@@ -45,6 +49,7 @@ class Look(NamedTuple):
     speed: float  # m/s ahead
     drift: float  # m/s to the left
     touching: tuple[bool, bool]  # left foot, right foot
+    total: float  # kg, with what is carried
 
 
 @njit(cache=True)
@@ -54,18 +59,18 @@ def _touches(body, f, i, side):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def look_at(body, f, i):  # type: ignore[no-untyped-def]
+def look_at(body, m, f, i):  # type: ignore[no-untyped-def]
     pelvis = f.xquat[i, body.ids[PELVIS]]
     q = (pelvis[0], pelvis[1], pelvis[2], pelvis[3])
     nose = turned(q, (1.0, 0.0, 0.0))
     heading = math.atan2(nose[1], nose[0])
     c, s = math.cos(heading), math.sin(heading)
-    velocity = vec(f.com_velocity[i])
+    total, com, velocity = with_load(body, m, f, i, vec(f.com[i]), vec(f.com_velocity[i]))
     spin = turned(q, (f.qvel[i, 3], f.qvel[i, 4], f.qvel[i, 5]))
     return Look(
-        vec(f.com[i]), velocity, heading, (c, s, 0.0), (-s, c, 0.0), spin,
+        com, velocity, heading, (c, s, 0.0), (-s, c, 0.0), spin,
         c * velocity[0] + s * velocity[1], c * velocity[1] - s * velocity[0],
-        (_touches(body, f, i, 0), _touches(body, f, i, 1)),
+        (_touches(body, f, i, 0), _touches(body, f, i, 1)), total,
     )  # fmt: skip
 
 
