@@ -66,7 +66,7 @@ class VelocityMotors:
 class ForceMotors:
     """A force on every joint, as a fraction of its strength in [-1, 1]; then how firmly each grip holds, 0 to 1.
 
-    Attributes as in `VelocityMotors`; grips are those of `tumble.grips`, three numbers each.
+    Attributes as in `VelocityMotors`; grips are those of `tumble.grips`, four numbers each.
     """
 
     speeds: ClassVar[bool] = False

@@ -38,10 +38,10 @@ NECK = {
     "neck_side": ((1, 0, 0), -35, 35, 5, 60),
     "neck_twist": ((0, 0, 1), -70, 70, 5, 60),
 }
-# Sideways before forwards: in a T-pose the arm can then swing to the front (no gimbal lock there).
+# Forwards before sideways: an arm that hangs before a body bent down, or is held out ahead, is free to move any way.
 SHOULDER = {
-    "shoulder_side": ((1, 0, 0), -30, 175, 20, 100),
     "shoulder_bend": ((0, -1, 0), -90, 175, 20, 100),
+    "shoulder_side": ((1, 0, 0), -30, 175, 20, 100),
     "shoulder_twist": ((0, 0, 1), -90, 90, 20, 100),
 }
 ELBOW = {"elbow": ((0, -1, 0), 0, 150, 8, 100)}

@@ -49,6 +49,7 @@ class Body(NamedTuple):
     heel: np.ndarray  # (2,) m from the ankle to where the heel stands
     ball: np.ndarray  # (2,) m to where the ball of the foot stands
     edge: np.ndarray  # (2,) m to where its sides stand
+    sole_middle: np.ndarray  # (2,) m from the ankle to the foot's centre of mass, ahead
     upper: np.ndarray  # (2,) m from shoulder to elbow
     fore: np.ndarray  # (2,) m from elbow to palm
     palm: np.ndarray  # (2,) MuJoCo's sites
@@ -149,6 +150,7 @@ def _lengths(scene: Scene, ids: np.ndarray) -> dict[str, Any]:
     short = float((thigh + shin).min())
     return {
         "thigh": thigh, "shin": shin, "ankle": ankle, "heel": heel, "ball": ball, "edge": edge, "sole": 0.5 * toe,
+        "sole_middle": model.body_ipos[ids[legs + FOOT], 0],
         "extra_knee": reach - reach.min(), "leg": short, "size": short / HUMANOID_LEG,
         "hips": float(place[legs[0], 1] - place[legs[1], 1]),
     }  # fmt: skip

@@ -4,6 +4,7 @@ import math
 
 from numba import njit
 
+from tumble.grips import PARTS
 from tumble.walking.balance import put, spin_of
 from tumble.walking.body import ARMS, BACK, TORSO
 from tumble.walking.legs import arm_pose
@@ -11,6 +12,7 @@ from tumble.walking.memory import (
     ALPHA,
     BLENDED,
     BODY,
+    CARRIED,
     CROUCH,
     FIRM,
     FREE,
@@ -38,6 +40,7 @@ def follow_hands(body, k, m, f, i):  # type: ignore[no-untyped-def]
     m[CROUCH] = _towards(m[CROUCH], m[WISH_CROUCH], k.crouch_rate * body.dt)
     m[ALPHA] = _towards(m[ALPHA], m[WISH_ALPHA], 0.4 * body.dt)
     m[LOAD] = _towards(m[LOAD], m[WISH_LOAD], k.load_rate * body.dt)
+    hanging, most = 0.0, 0.0
     for side in range(2):
         h = HAND + HAND_SIZE * side
         m[h + BLENDED] = _towards(m[h + BLENDED], 0.0 if m[h + REACH] == FREE else 1.0, body.dt / k.reach_time)
@@ -49,8 +52,12 @@ def follow_hands(body, k, m, f, i):  # type: ignore[no-untyped-def]
         stretch = sub(vec(f.site_xpos[i, body.palm[side]]), vec(f.site_xpos[i, body.handle[grip]]))
         if m[h + FIRM] * body.grip_stiffness * math.sqrt(dot(stretch, stretch)) > k.grip_breaks * body.scale:
             m[h + HOLD] = 0.0
+        hanging += m[h + FIRM] * body.grip_stiffness * stretch[2]
+        most = body.crate_mass[body.grip_crate[grip]] * body.gravity
+    share = clamp(hanging / most, 0.0, 1.2) if most > 0.0 else 0.0
+    m[CARRIED] += (share - m[CARRIED]) * min(body.dt / k.carry_time, 1.0)
     if m[HAND + HOLD] == 0.0 and m[HAND + HAND_SIZE + HOLD] == 0.0:
-        m[LOAD] = 0.0
+        m[LOAD] = m[CARRIED] = 0.0
 
 
 @njit(cache=True)
@@ -67,21 +74,20 @@ def held_by(body, m, side):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def load_of(body, m, side):  # type: ignore[no-untyped-def]
-    """kg that a hand carries: half of a crate that both hold (section 5.5.4)."""
+def mass_of(body, m, side):  # type: ignore[no-untyped-def]
+    """kg that a hand holds: half of a crate that both hold (section 5.5.4)."""
     crate = held_by(body, m, side)
     if crate < 0:
         return 0.0
-    share = 0.5 if held_by(body, m, 1 - side) == crate else 1.0
-    return share * m[LOAD] * body.crate_mass[crate]
+    return (0.5 if held_by(body, m, 1 - side) == crate else 1.0) * body.crate_mass[crate]
 
 
 @njit(cache=True)
 def with_load(body, m, f, i, com, velocity):  # type: ignore[no-untyped-def]
-    """Mass, centre of mass and its velocity of the body with what its hands carry."""
+    """Mass, centre of mass and its velocity of the body with what hangs on its hands."""
     total = body.total
     for side in range(2):
-        mass = load_of(body, m, side)
+        mass = m[CARRIED] * mass_of(body, m, side)
         if mass <= 0.0:
             continue
         crate = held_by(body, m, side)
@@ -124,9 +130,9 @@ def reach(body, k, m, look, f, i, side, chest_spin):  # type: ignore[no-untyped-
 
 @njit(cache=True)
 def carry_loads(body, m, f, i, torque):  # type: ignore[no-untyped-def]
-    """Hold up what the hands carry: its weight upwards at each palm, through arms and back (section 5.5.4)."""
+    """Lift what the hands hold: its weight upwards at each palm, through arms and back (section 5.5.4)."""
     for side in range(2):
-        mass = load_of(body, m, side)
+        mass = m[LOAD] * mass_of(body, m, side)
         if mass <= 0.0:
             continue
         arm, palm = ARMS + 2 * side, vec(f.site_xpos[i, body.palm[side]])
@@ -139,14 +145,14 @@ def carry_loads(body, m, f, i, torque):  # type: ignore[no-untyped-def]
 def close_grips(body, m, i, out):  # type: ignore[no-untyped-def]
     """Controls of all grips: those that hands hold by are closed."""
     for grip in range(body.handle.size):
-        for axis in range(3):
-            out[i, body.grip + 3 * grip + axis] = 0.0
+        for part in range(PARTS):
+            out[i, body.grip + PARTS * grip + part] = 0.0
     for side in range(2):
         h = HAND + HAND_SIZE * side
         grip = int(m[h + HOLD]) - 1
         if grip >= 0:
-            for axis in range(3):
-                out[i, body.grip + 3 * grip + axis] = m[h + FIRM]
+            for part in range(PARTS):
+                out[i, body.grip + PARTS * grip + part] = m[h + FIRM]
 
 
 @njit(cache=True)

@@ -7,9 +7,9 @@ from numba import njit
 from tumble.walking.balance import (
     add_gravity,
     bubble_up,
-    carry_weight,
     firm_force,
     hip_damping,
+    push_up,
     put,
     root_torque,
     spin_of,
@@ -17,8 +17,8 @@ from tumble.walking.balance import (
 )  # fmt: skip
 from tumble.walking.body import BACK, FOOT, LEGS, PELVIS, SHIN, THIGH
 from tumble.walking.hands import busy, carry_loads, close_grips, follow_hands
-from tumble.walking.memory import CLOCK, CROUCH, HEADING, MODE, PERIOD, PHASE, SHIFT, SIDE, SPEED, STAND, WALK
-from tumble.walking.pose import generate, hold, rotation_of, trunk_pose
+from tumble.walking.memory import CLOCK, CROUCH, HEADING, LEAN, MODE, PERIOD, PHASE, SHIFT, SIDE, SPEED, STAND, WALK
+from tumble.walking.pose import generate, hinge, hold, rotation_of, trunk_pose
 from tumble.walking.steps import decide, foot_place, gait, pendulum_rate
 from tumble.walking.swing import swing
 from tumble.walking.vectors import add, clamp, cross, dot, scale, shortened, sub, turn_between, turned, vec
@@ -49,7 +49,10 @@ def _virtual_force(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
         share = 1.0 if m[MODE] == SHIFT else 0.5
         middle = add(scale(share, foot), scale(1.0 - share, other))
         off = sub(look.com, middle)
-        ahead = -k.stand_stiffness * dot(off, look.ahead) - k.stand_damping * look.speed
+        out = dot(off, look.ahead) - (0.5 * (body.ball[stance] - body.heel[stance]) - body.sole_middle[stance])
+        m[LEAN] = clamp(m[LEAN] + body.dt * out, -0.04, 0.04) if busy(m) else 0.0
+        gain = k.busy_gain if busy(m) else 1.0
+        ahead = -gain * (k.stand_stiffness * out + k.stand_damping / math.sqrt(gain) * look.speed + 20.0 * m[LEAN])
         idle = _idle(k, m) * 0.5 * dot(sub(foot, other), look.left) if m[MODE] == STAND else 0.0
         side = -k.stand_side_stiffness * (dot(off, look.left) - idle) - k.stand_side_damping * look.drift
     scale_up = body.scale * look.total / body.total
@@ -100,7 +103,7 @@ def _point_knee(body, k, look, f, i, torque, leg):  # type: ignore[no-untyped-de
     wanted = cross(line, turned(rotation_of(f, body, i, leg + FOOT), (1.0, 0.0, 0.0)))
     turn = math.atan2(dot(cross(side, wanted), line), dot(side, wanted))
     spin = dot(add(look.spin, spin_of(body, f.xaxis[i], f.qvel[i], leg + THIGH)), line)
-    gain = body.scale * size / body.leg
+    gain = body.scale * min(size / (0.1 * body.leg), 1.0)
     put(torque, leg + THIGH, scale(gain * (k.knee_stiffness * turn - k.knee_turn_damping * spin), line))
 
 
@@ -143,13 +146,14 @@ def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped
     swing_leg = LEGS + 4 * (1 - stance)
     share = _stance_share(body, m, look, f, i)
     grounded = look.touching[0] or look.touching[1]
-    wanted = trunk_pose(m, angles, m[HEADING], 0, 0.3, 0.0)
+    wanted = trunk_pose(m, angles, m[HEADING], 0, 0.3 + 0.5 * hinge(m), 0.0)
     error = turn_between(rotation_of(f, body, i, PELVIS), wanted)
     makeup = scale(-1.0, root_torque(k, body, error, look.spin))
     carried = vec(torque[BACK])
     if walking:
         carried = add(carried, vec(torque[swing_leg + THIGH]))
     makeup = sub(makeup, carried)
+    level = 0.0
     if not walking:  # on two loaded legs the pelvis is level by itself, and a torque would make the body sway
         level = clamp(6.0 * share * (1.0 - share), 0.0, 1.0) * dot(makeup, look.ahead)
         makeup = sub(makeup, scale(level, look.ahead))
@@ -163,7 +167,9 @@ def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped
         put(torque, leg + THIGH, scale(part, makeup))
         bent = 1.0 if body.extra_knee[side] > 1e-3 else clamp(5.0 * m[CROUCH], 0.0, 1.0)
         if bent > 0.0 and (not walking or side == stance):
-            carry_weight(body, look.total, torque, f.xanchor[i], leg, bent * part)
+            weight_above = body.gravity * (look.total - body.above[leg + THIGH])
+            lift = clamp(level / body.hips, -0.4 * weight_above, 0.4 * weight_above)  # bent legs do not level by themselves
+            push_up(body, torque, f.xanchor[i], leg, bent * (part * weight_above + (-lift if side == 0 else lift)))
         if m[CROUCH] > 0.0 and (not walking or side == stance):
             _point_knee(body, k, look, f, i, torque, leg)
         if walking and side != stance:

@@ -22,7 +22,7 @@ MEAN = 19  # m/s, mean speed of late
 PACE = 20  # m/s, the speed of the pendulum's walk: the one followed, not far from the mean
 CROUCH = 21  # of the stance knees, rad
 ALPHA = 22  # s that a step is shorter for each m/s, because something is pushed or pulled
-LOAD = 23  # share of what the hands hold that is carried, 0 to 1
+LOAD = 23  # share of what the hands hold that they lift, 0 to 1
 # What is wished
 WISH = 24
 WISH_SPEED, WISH_HEADING, WISH_PERIOD, WISH_STEP_HEIGHT, WISH_STEP_WIDTH, WISH_BEND, WISH_STYLE = range(WISH, WISH + 7)
@@ -38,6 +38,8 @@ FIRM = 6  # how firmly it holds, 0 to 1
 TERRAIN = 48
 # What skills remember
 SKILL = 64
+CARRIED = 94  # share of what the hands hold whose weight hangs on them by now
+LEAN = 95  # integral of how far ahead of its feet a body that stands and is busy is, m s
 USED = 96
 
 STAND, SHIFT, WALK = 0, 1, 2

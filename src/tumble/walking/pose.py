@@ -6,12 +6,13 @@ from numba import njit
 
 from tumble.walking.balance import put, spin_of
 from tumble.walking.body import ARMS, BACK, FOOT, HEAD, LEGS, SHIN, TOE, TORSO
-from tumble.walking.hands import chest_spin_of, reach
+from tumble.walking.hands import chest_spin_of, mass_of, reach
 from tumble.walking.legs import knee_for, leg_reach
 from tumble.walking.memory import (
     BEND,
     BLEND,
     BLENDED,
+    CARRIED,
     CROUCH,
     HAND,
     HAND_SIZE,
@@ -36,7 +37,7 @@ from tumble.walking.style import (
     SWING_TOE,
     TRUNK,
 )  # fmt: skip
-from tumble.walking.vectors import about, add, dot, multiply, scale, spline, sub, turn_between, turned, vec
+from tumble.walking.vectors import about, add, clamp, dot, multiply, scale, spline, sub, turn_between, turned, vec
 
 
 @njit(cache=True)
@@ -53,6 +54,12 @@ def generate(styles, m, angles):  # type: ignore[no-untyped-def]
     if m[MODE] != WALK:
         for j in (SWING_ANKLE, STANCE_ANKLE, SWING_TOE, STANCE_TOE):
             angles[j] = 0.0
+
+
+@njit(cache=True)
+def hinge(m):  # type: ignore[no-untyped-def]
+    """How much of a bend is in the hips, 0 to 1: the further it bends, the more."""
+    return clamp(m[BEND] - 0.6, 0.0, 1.0)
 
 
 @njit(cache=True)
@@ -111,7 +118,8 @@ def _track_hand(body, k, m, look, f, i, torque, side, swung, bent):  # type: ign
     now = rotation_of(f, body, i, arm)
     pose, rate, elbow, speed = reach(body, k, m, look, f, i, side, chest_spin_of(body, look, f, i))
     error = add(scale(blend, turn_between(now, pose)), scale(1.0 - blend, turn_between(now, swung)))
-    gain = 1.0 + blend * (k.reach_gain - 1.0)
+    loaded = 1.0 + m[CARRIED] * mass_of(body, m, side) / (k.firm_load * body.scale)
+    gain = 1.0 + blend * (k.reach_gain * loaded - 1.0)
     off = scale(math.sqrt(gain) * body.resist[arm], sub(scale(blend, rate), spin))
     put(torque, arm, add(scale(gain * body.stiffness[arm], error), off))
     track_hinge(body, f, i, torque, arm + 1, blend * elbow + (1.0 - blend) * bent, blend * speed, gain)
@@ -130,7 +138,7 @@ def _stance_knee(body, m, angles, side):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def hold(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def]
     """PD torques of trunk, arms, stance knees, feet and toes."""
-    _track(body, f, i, torque, BACK, trunk_pose(m, angles, look.heading, 1, 0.6, 0.3))
+    _track(body, f, i, torque, BACK, trunk_pose(m, angles, look.heading, 1, 0.6 + 0.3 * hinge(m), 0.3))
     _track(body, f, i, torque, TORSO, trunk_pose(m, angles, look.heading, 2, 1.0, 0.6))
     _track(body, f, i, torque, HEAD, trunk_pose(m, angles, look.heading, 3, 1.0, 1.2))
     stance = int(m[SIDE])

@@ -8,6 +8,7 @@ from tumble.walking.body import FOOT, LEGS
 from tumble.walking.legs import gait_ahead, gait_side, pendulum_later, pendulum_step
 from tumble.walking.memory import (
     CLOCK,
+    CROUCH,
     HEADING,
     MODE,
     PACE,
@@ -146,7 +147,7 @@ def decide(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
         return
     lean, sway, half = _capture(body, look, f, i)
     pushed = abs(lean) > k.stand_lean * body.size or abs(sway) > half + k.stand_sway * body.size
-    turn = wrapped(m[WISH_HEADING] - look.heading)
+    turn = wrapped(m[WISH_HEADING] - look.heading) if m[CROUCH] < 0.1 else 0.0  # nobody turns while crouching
     if pushed and m[CLOCK] > 0.1:
         m[HEADING] = look.heading
         _begin_step(body, m, f, i, 0 if sway < 0.0 else 1)

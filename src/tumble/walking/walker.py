@@ -28,7 +28,7 @@ from tumble.scene import Scene
 from tumble.settings import replaced
 from tumble.sims import Sims
 from tumble.walking import memory as mem
-from tumble.walking.body import BONES, Fields, body_of, fields_of
+from tumble.walking.body import ARMS, BONES, Fields, body_of, fields_of
 from tumble.walking.kernel import control_rows
 from tumble.walking.settings import WalkSettings
 from tumble.walking.style import TRAJECTORIES, Style, builtin_styles, check_style, table_of
@@ -42,7 +42,7 @@ WISHES = {  # name: (place, lowest, highest)
     "period": (mem.WISH_PERIOD, 0.2, 1.5),
     "step_height": (mem.WISH_STEP_HEIGHT, 0.0, 0.5),
     "step_width": (mem.WISH_STEP_WIDTH, 0.0, 0.6),
-    "bend": (mem.WISH_BEND, -0.5, 1.5),
+    "bend": (mem.WISH_BEND, -0.5, 2.0),
     "crouch": (mem.WISH_CROUCH, 0.0, 2.2),
     "alpha": (mem.WISH_ALPHA, -0.5, 0.5),
     "load": (mem.WISH_LOAD, 0.0, 1.0),
@@ -97,6 +97,17 @@ class Walker(Controller):
         self.settings = settings
         self._body = body_of(self.scene, settings)
         self._constants = Constants(*(float(value) for value in vars(settings).values()))
+
+    @property
+    def arms(self) -> np.ndarray:
+        """(2,): from shoulder to palm, left and right, m."""
+        return self._body.upper + self._body.fore
+
+    @property
+    def shoulder_height(self) -> float:
+        """Of the lower shoulder of a body that stands, m."""
+        stood = self.scene.show(self.scene.state())
+        return float(min(stood.xanchor[self._body.joint[arm], 2] for arm in (ARMS, ARMS + 2)))
 
     def start(self, sims: Sims) -> None:
         """Stand as it is, facing where it faces, in the first style; every wish is forgotten."""

@@ -50,6 +50,7 @@ class Look(NamedTuple):
     drift: float  # m/s to the left
     touching: tuple[bool, bool]  # left foot, right foot
     total: float  # kg, with what is carried
+    shifted: float  # m that what is carried shifts the centre of mass ahead
 
 
 @njit(cache=True)
@@ -65,12 +66,14 @@ def look_at(body, m, f, i):  # type: ignore[no-untyped-def]
     nose = turned(q, (1.0, 0.0, 0.0))
     heading = math.atan2(nose[1], nose[0])
     c, s = math.cos(heading), math.sin(heading)
-    total, com, velocity = with_load(body, m, f, i, vec(f.com[i]), vec(f.com_velocity[i]))
+    own = vec(f.com[i])
+    total, com, velocity = with_load(body, m, f, i, own, vec(f.com_velocity[i]))
     spin = turned(q, (f.qvel[i, 3], f.qvel[i, 4], f.qvel[i, 5]))
     return Look(
         com, velocity, heading, (c, s, 0.0), (-s, c, 0.0), spin,
         c * velocity[0] + s * velocity[1], c * velocity[1] - s * velocity[0],
         (_touches(body, f, i, 0), _touches(body, f, i, 1)), total,
+        c * (com[0] - own[0]) + s * (com[1] - own[1]),
     )  # fmt: skip
 
 
