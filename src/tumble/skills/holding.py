@@ -13,7 +13,7 @@ TOUCH = 0.035  # m between palm and handle at which a hand closes; ours
 GRAB = 0.07  # the same where it walks by
 STAND_OFF = 0.42  # m ahead of the pelvis where things are when it bends for them
 SET_OFF = 0.46  # m ahead of the pelvis where things are set down, off the toes
-BESIDE = 0.30  # m to the side of the way where things are taken in passing
+BESIDE = 0.38  # m to the side of the way where things are taken in passing
 DOWN, UP = 2.2, 2.0  # s for the whole way down and up
 PATIENCE = 7.0  # s of trying to reach, after which it comes anew
 
@@ -48,7 +48,7 @@ def lift(actor: Actor, act: Lift) -> bool:
         if dock(actor, place, notes[HEADING]):
             actor.stage = TAKE
     elif actor.stage == TAKE:
-        near = _reach_down(actor, {0: handles[0], 1: handles[1]})
+        near = reach_down(actor, {0: handles[0], 1: handles[1]})
         if all(near):
             for hand in (0, 1):
                 actor.hold(hand, name, int(notes[HAND]) ^ hand)
@@ -57,9 +57,13 @@ def lift(actor: Actor, act: Lift) -> bool:
         _take_weight(actor, (0, 1))
     elif actor.stage == RAISE:
         width = 0.5 * math.dist(handles[0], handles[1])
-        return _raise(actor, {0: (CARRIED[0], width, CARRIED[1]), 1: (CARRIED[0], -width, CARRIED[1])})
-    if actor.stage > CLOSE and (actor.held(0) != name or actor.held(1) != name):
-        _come_anew(actor)
+        done = _raise(actor, {0: (CARRIED[0], width, CARRIED[1]), 1: (CARRIED[0], -width, CARRIED[1])})
+        if actor.held(0) == actor.held(1) == name:
+            return done and actor.stands
+    elif actor.stage == AWAY:
+        back_off(actor)
+    if actor.stage in (CLOSE, RAISE) and (actor.held(0) != name or actor.held(1) != name):
+        come_anew(actor)
     return False
 
 
@@ -72,7 +76,7 @@ def _nearer_side(actor: Actor, name: str) -> tuple[float, float]:
     return (turn + math.pi, 1.0) if same and way @ facing(turn) < 0 else (turn, 0.0)
 
 
-def _reach_down(actor: Actor, targets: dict[int, np.ndarray]) -> list[bool]:
+def reach_down(actor: Actor, targets: dict[int, np.ndarray]) -> list[bool]:
     """Bring hands to places, bending as far as it takes; which are there."""
     actor.wish(speed=0.0)
     for hand, target in targets.items():
@@ -81,18 +85,18 @@ def _reach_down(actor: Actor, targets: dict[int, np.ndarray]) -> list[bool]:
     if not all(near) and actor.clock > 0.8:
         actor.lower(1.0, DOWN)
     if actor.clock > PATIENCE:
-        _come_anew(actor)
+        come_anew(actor)
     return near
 
 
-def _come_anew(actor: Actor) -> None:
+def come_anew(actor: Actor) -> None:
     """Let go, straighten, step back, try again."""
     actor.let_go()
     actor.stage = AWAY
 
 
 def back_off(actor: Actor) -> None:
-    """After `_come_anew`: up, then back, then from the start."""
+    """After `come_anew`: up, then back, then from the start."""
     if actor.lower(0.0, UP) > 0.0:
         actor.wish(speed=0.0)
     elif actor.clock < UP + 3.0:
@@ -107,11 +111,12 @@ def _take_weight(actor: Actor, hands: tuple[int, ...]) -> None:
     """Wait until the hands hold firmly, then carry; notes where they are."""
     if not all(actor.firm(hand) for hand in hands):
         return
-    actor.wish(load=1.0)
-    for i, hand in enumerate(hands):
-        place = actor.from_pelvis(actor.palm(hand))
-        actor.notes[FROM + 2 * i : FROM + 2 * i + 2] = place[0], place[2]
-        actor.reach(hand, place, mem.BODY)
+    if not actor.notes[FROM]:
+        actor.wish(load=1.0)
+        for i, hand in enumerate(hands):
+            place = actor.from_pelvis(actor.palm(hand))
+            actor.notes[FROM + 2 * i : FROM + 2 * i + 2] = place[0], place[2]
+            actor.reach(hand, place, mem.BODY)
     if actor.load >= 1.0:
         actor.stage = RAISE
 
@@ -123,7 +128,7 @@ def _raise(actor: Actor, carried: dict[int, tuple[float, float, float]]) -> bool
         x, z = actor.notes[FROM + 2 * i : FROM + 2 * i + 2]
         ahead, up = actor.size * ahead, actor.size * up
         actor.reach(hand, (x + share * (ahead - x), left, z + share * (up - z)), mem.BODY)
-    return actor.lower(0.0, UP) == 0.0 and share == 1.0 and actor.stands
+    return actor.lower(0.0, UP) == 0.0 and share == 1.0
 
 
 # Picking up with one hand
@@ -148,7 +153,7 @@ def pick_up(actor: Actor, act: PickUp) -> bool:
         if actor.stage == CLOSE:
             actor.hold(hand, name, 0)
     elif actor.stage == TAKE:
-        if all(_reach_down(actor, {hand: thing})):
+        if all(reach_down(actor, {hand: thing})):
             actor.hold(hand, name, 0)
             actor.stage = CLOSE
     elif actor.stage == CLOSE:
@@ -160,7 +165,7 @@ def pick_up(actor: Actor, act: PickUp) -> bool:
     elif actor.stage == AWAY:
         back_off(actor)
     if actor.stage in (CLOSE, RAISE) and actor.held(hand) != name:
-        _come_anew(actor)
+        come_anew(actor)
     return False
 
 
@@ -187,7 +192,7 @@ def _pass_by(actor: Actor, thing: np.ndarray, hand: int, ahead: np.ndarray, plac
     if _near(actor, hand, thing, GRAB):
         actor.stage = CLOSE
     elif off < -0.3:
-        _come_anew(actor)
+        come_anew(actor)
 
 
 # Putting down

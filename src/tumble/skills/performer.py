@@ -75,6 +75,8 @@ class Performer(Controller):
             memory[own.ACT] += 1
             memory[[own.STAGE, own.CLOCK]] = 0.0
             memory[own.NOTES : own.NOTES + own.NOTE_COUNT] = 0.0
+            if memory[own.ACT] == len(self.script):
+                actor.wish(speed=0.0)
 
     def done(self, sims: Sims, row: int = 0) -> bool:
         """Whether the script has come to its end."""

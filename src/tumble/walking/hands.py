@@ -16,14 +16,19 @@ from tumble.walking.memory import (
     CROUCH,
     FIRM,
     FREE,
+    GROUND,
     HAND,
     HAND_SIZE,
     HAND_X,
+    HAUL,
+    HEADING,
     HOLD,
     LOAD,
+    PULLED,
     REACH,
     WISH_ALPHA,
     WISH_CROUCH,
+    WISH_HAUL,
     WISH_LOAD,
 )  # fmt: skip
 from tumble.walking.vectors import add, clamp, cross, dot, scale, shortened, sub, turn_between, vec
@@ -36,11 +41,11 @@ def _towards(value, wish, step):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def follow_hands(body, k, m, f, i):  # type: ignore[no-untyped-def]
-    """Bring crouch, load and arms nearer to what is wished; let go of what pulls too hard."""
+    """Bring crouch, load and arms nearer to what is wished; feel what is held; let go of what pulls too hard."""
     m[CROUCH] = _towards(m[CROUCH], m[WISH_CROUCH], k.crouch_rate * body.dt)
     m[ALPHA] = _towards(m[ALPHA], m[WISH_ALPHA], 0.4 * body.dt)
-    m[LOAD] = _towards(m[LOAD], m[WISH_LOAD], k.load_rate * body.dt)
-    hanging, most = 0.0, 0.0
+    m[HAUL] = _towards(m[HAUL], m[WISH_HAUL], k.haul_rate * body.dt)
+    held, pull = 0.0, (0.0, 0.0, 0.0)
     for side in range(2):
         h = HAND + HAND_SIZE * side
         m[h + BLENDED] = _towards(m[h + BLENDED], 0.0 if m[h + REACH] == FREE else 1.0, body.dt / k.reach_time)
@@ -52,12 +57,16 @@ def follow_hands(body, k, m, f, i):  # type: ignore[no-untyped-def]
         stretch = sub(vec(f.site_xpos[i, body.palm[side]]), vec(f.site_xpos[i, body.handle[grip]]))
         if m[h + FIRM] * body.grip_stiffness * math.sqrt(dot(stretch, stretch)) > k.grip_breaks * body.scale:
             m[h + HOLD] = 0.0
-        hanging += m[h + FIRM] * body.grip_stiffness * stretch[2]
-        most = body.crate_mass[body.grip_crate[grip]] * body.gravity
-    share = clamp(hanging / most, 0.0, 1.2) if most > 0.0 else 0.0
-    m[CARRIED] += (share - m[CARRIED]) * min(body.dt / k.carry_time, 1.0)
-    if m[HAND + HOLD] == 0.0 and m[HAND + HAND_SIZE + HOLD] == 0.0:
-        m[LOAD] = m[CARRIED] = 0.0
+        pull = sub(pull, scale(m[h + FIRM] * body.grip_stiffness, stretch))
+        held = max(held, body.crate_mass[body.grip_crate[grip]])
+    share = min(body.dt / k.carry_time, 1.0)
+    along = math.cos(m[HEADING]) * pull[0] + math.sin(m[HEADING]) * pull[1]
+    m[PULLED] += share * (along - m[PULLED])
+    if held == 0.0:
+        m[LOAD] = m[CARRIED] = m[HAUL] = 0.0
+        return
+    m[LOAD] = _towards(m[LOAD], m[WISH_LOAD], k.load_rate / held * body.dt)
+    m[CARRIED] += share * (clamp(-pull[2] / (held * body.gravity), 0.0, 1.2) - m[CARRIED])
 
 
 @njit(cache=True)
@@ -102,6 +111,13 @@ def with_load(body, m, f, i, com, velocity):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def pull_lever(body, m, f, i):  # type: ignore[no-untyped-def]
+    """Height of the hands above the ground that is stepped on, m."""
+    left, right = f.site_xpos[i, body.palm[0], 2], f.site_xpos[i, body.palm[1], 2]
+    return max(0.5 * (left + right) - m[GROUND], 0.0)
+
+
+@njit(cache=True)
 def _target(body, m, look, f, i, h):  # type: ignore[no-untyped-def]
     """Where a hand is wanted in the world, and how fast that place moves, m and m/s."""
     place = (m[h + HAND_X], m[h + HAND_X + 1], m[h + HAND_X + 2])
@@ -129,16 +145,17 @@ def reach(body, k, m, look, f, i, side, chest_spin):  # type: ignore[no-untyped-
 
 
 @njit(cache=True)
-def carry_loads(body, m, f, i, torque):  # type: ignore[no-untyped-def]
-    """Lift what the hands hold: its weight upwards at each palm, through arms and back (section 5.5.4)."""
+def use_hands(body, m, look, f, i, torque):  # type: ignore[no-untyped-def]
+    """Lift, push or pull what the hands hold: a force at each palm, through arms and back (section 5.5.4)."""
     for side in range(2):
-        mass = m[LOAD] * mass_of(body, m, side)
+        mass = mass_of(body, m, side)
         if mass <= 0.0:
             continue
+        force = add(scale(0.5 * m[HAUL], look.ahead), (0.0, 0.0, m[LOAD] * mass * body.gravity))
         arm, palm = ARMS + 2 * side, vec(f.site_xpos[i, body.palm[side]])
         for bone in (arm + 1, arm, TORSO, BACK):
             lever = sub(palm, vec(f.xanchor[i, body.joint[bone]]))
-            put(torque, bone, cross(lever, (0.0, 0.0, mass * body.gravity)))
+            put(torque, bone, cross(lever, force))
 
 
 @njit(cache=True)

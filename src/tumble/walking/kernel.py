@@ -16,7 +16,7 @@ from tumble.walking.balance import (
     tune_velocity,
 )  # fmt: skip
 from tumble.walking.body import BACK, FOOT, LEGS, PELVIS, SHIN, THIGH
-from tumble.walking.hands import busy, carry_loads, close_grips, follow_hands
+from tumble.walking.hands import busy, close_grips, follow_hands, use_hands
 from tumble.walking.memory import CLOCK, CROUCH, HEADING, LEAN, MODE, PERIOD, PHASE, SHIFT, SIDE, SPEED, STAND, WALK
 from tumble.walking.pose import generate, hinge, hold, rotation_of, trunk_pose
 from tumble.walking.steps import decide, foot_place, gait, pendulum_rate
@@ -49,7 +49,7 @@ def _virtual_force(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
         share = 1.0 if m[MODE] == SHIFT else 0.5
         middle = add(scale(share, foot), scale(1.0 - share, other))
         off = sub(look.com, middle)
-        out = dot(off, look.ahead) - (0.5 * (body.ball[stance] - body.heel[stance]) - body.sole_middle[stance])
+        out = dot(off, look.ahead) + look.pushed - (0.5 * (body.ball[stance] - body.heel[stance]) - body.sole_middle[stance])
         m[LEAN] = clamp(m[LEAN] + body.dt * out, -0.04, 0.04) if busy(m) else 0.0
         gain = k.busy_gain if busy(m) else 1.0
         ahead = -gain * (k.stand_stiffness * out + k.stand_damping / math.sqrt(gain) * look.speed + 20.0 * m[LEAN])
@@ -142,7 +142,7 @@ def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped
         if walking:
             for bone in range(LEGS + 4 * (1 - stance), LEGS + 4 * (1 - stance) + 4):
                 add_gravity(body, torque, f.subtree_com[i], f.xanchor[i], bone)
-    carry_loads(body, m, f, i, torque)
+    use_hands(body, m, look, f, i, torque)
     swing_leg = LEGS + 4 * (1 - stance)
     share = _stance_share(body, m, look, f, i)
     grounded = look.touching[0] or look.touching[1]

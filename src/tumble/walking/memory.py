@@ -38,6 +38,9 @@ FIRM = 6  # how firmly it holds, 0 to 1
 TERRAIN = 48
 # What skills remember
 SKILL = 64
+WISH_HAUL = 91  # N ahead with which the hands push, both together; below 0 they pull
+HAUL = 92  # what that has become by now
+PULLED = 93  # N ahead with which what the hands hold pulls the body by now
 CARRIED = 94  # share of what the hands hold whose weight hangs on them by now
 LEAN = 95  # integral of how far ahead of its feet a body that stands and is busy is, m s
 USED = 96

@@ -89,7 +89,8 @@ class WalkSettings:
     load_lead: float = 0.5  # of the shift of the centre of mass by a load that steps are longer by; ours
     firm_load: float = 5.0  # kg in a hand that double an arm's stiffness; ours: softer, a crate of 25 kg sways
     carry_time: float = 0.1  # s over which what hangs on the hands is felt; ours
-    load_rate: float = 0.4  # 1/s at which a weight is taken up; ours
+    load_rate: float = 8.0  # kg/s at which a weight is taken up; ours
+    haul_rate: float = 150.0  # N/s at which hands push harder; ours
     knee_turn_damping: float = 60.0  # N m s/rad of a bent stance leg's turn about itself; ours
     crouch_gain: float = 5.0  # times the stiffness of stance knees in a crouch: softer, the body rolls over; ours
     crouch_rate: float = 1.5  # rad/s of the knees; ours

@@ -36,7 +36,7 @@ def _step_offset(body, k, m, look, stance_foot):  # type: ignore[no-untyped-def]
     half = 0.5 * m[STEP_WIDTH] * (-1.0 if m[SIDE] == 0.0 else 1.0)
     ahead, side, on, over = deviation(body, m, look, stance_foot, k.lookahead)
     ahead = 0.5 * m[PACE] * m[PERIOD] - m[TRIM] + k.foot_placement * k.sagittal_gain * ahead
-    ahead += k.load_lead * look.shifted - m[ALPHA] * m[SPEED]
+    ahead += k.load_lead * look.shifted + look.pushed - m[ALPHA] * m[SPEED]
     side = half + k.foot_placement * k.coronal_gain * side
     if k.fixed_alpha:
         ahead = k.sagittal_gain * pendulum_step(look.speed, look.com[2] - stance_foot[2], body.gravity)

@@ -6,15 +6,17 @@ from typing import NamedTuple
 from numba import njit
 
 from tumble.walking.body import FOOT, HUMANOID_HIPS, LEGS, PELVIS, TOE
-from tumble.walking.hands import with_load
+from tumble.walking.hands import pull_lever, with_load
 from tumble.walking.memory import (
     BEND,
     BLEND,
+    HAUL,
     HEADING,
     MEAN,
     MODE,
     PACE,
     PERIOD,
+    PULLED,
     SPEED,
     STAND,
     STEP_HEIGHT,
@@ -51,6 +53,7 @@ class Look(NamedTuple):
     touching: tuple[bool, bool]  # left foot, right foot
     total: float  # kg, with what is carried
     shifted: float  # m that what is carried shifts the centre of mass ahead
+    pushed: float  # m that feet must be further ahead, because what is held pulls the body ahead
 
 
 @njit(cache=True)
@@ -74,6 +77,7 @@ def look_at(body, m, f, i):  # type: ignore[no-untyped-def]
         c * velocity[0] + s * velocity[1], c * velocity[1] - s * velocity[0],
         (_touches(body, f, i, 0), _touches(body, f, i, 1)), total,
         c * (com[0] - own[0]) + s * (com[1] - own[1]),
+        pull_lever(body, m, f, i) * clamp(m[PULLED], -abs(m[HAUL]), abs(m[HAUL])) / (total * body.gravity),
     )  # fmt: skip
 
 
