@@ -162,7 +162,9 @@ def run(options: RunOptions, scenario: Scenario, settings: Any) -> int:
 
 
 class _Runner:
-    """Makes a fresh controller for every trial, and a scene for every body. Leaving it writes what was learned.
+    """Makes a fresh controller for every trial, and a scene for every body and, where it is strewn, every seed.
+
+    Leaving it writes what was learned.
 
     Attributes:
       controller, character: names of what was chosen, or of what the scenario is made for.
@@ -191,7 +193,8 @@ class _Runner:
     def scene(self, seed: int) -> Scene:
         """The scene of a trial."""
         body = self.scenario.body(self._body, seed)
-        return self._scene if body is self._body else self.scenario.scene(body)
+        usual = body is self._body and not self.scenario.strewn
+        return self._scene if usual else self.scenario.scene(body, seed)
 
     def make(self, scene: Scene, seed: int) -> Controller:
         """A controller for a trial."""

@@ -46,6 +46,7 @@ class Scenario(ABC):
     Attributes:
       controller, character: names of those it is made for, unless others are chosen.
       settings: of that controller, by name, where its own defaults do not fit.
+      strewn: whether every seed has a scene of its own.
     """
 
     name: ClassVar[str]
@@ -53,6 +54,7 @@ class Scenario(ABC):
     controller: ClassVar[str] = "cpbp"
     character: ClassVar[str] = "humanoid"
     settings: ClassVar[Mapping[str, float]] = {}
+    strewn: ClassVar[bool] = False
 
     @classmethod
     def settings_for(cls, controller: str) -> Any:
@@ -64,8 +66,8 @@ class Scenario(ABC):
         """The body of a trial: the one that was chosen, unless the scenario is about bodies."""
         return character
 
-    def scene(self, character: Character) -> Scene:
-        """The world it happens in."""
+    def scene(self, character: Character, seed: int = 0) -> Scene:
+        """The world it happens in; the seed decides where things are in one that is `strewn`."""
         return Scene(character)
 
     def wants(self) -> SetGoal | Walk:

@@ -35,7 +35,7 @@ class SteerWalk(Scenario):
     def __post_init__(self) -> None:
         check_number("fastest", self.fastest, 0.3, 1.7)
 
-    def scene(self, character: Character) -> Scene:
+    def scene(self, character: Character, seed: int = 0) -> Scene:
         return walking_scene(character)
 
     def wants(self) -> Walk:
@@ -84,7 +84,7 @@ class WalkPush(Scenario):
     def __post_init__(self) -> None:
         check_number("force", self.force, 0.0, 1e5)
 
-    def scene(self, character: Character) -> Scene:
+    def scene(self, character: Character, seed: int = 0) -> Scene:
         return walking_scene(character)
 
     def wants(self) -> Walk:
@@ -134,7 +134,7 @@ class WalkBodies(Scenario):
             left_arm=float(askew[1]) ** 0.5, right_arm=float(askew[1]) ** -0.5,
         )  # fmt: skip
 
-    def scene(self, character: Character) -> Scene:
+    def scene(self, character: Character, seed: int = 0) -> Scene:
         return walking_scene(character)
 
     def wants(self) -> Walk:
