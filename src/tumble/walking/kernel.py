@@ -16,7 +16,22 @@ from tumble.walking.balance import (
     tune_velocity,
 )  # fmt: skip
 from tumble.walking.body import BACK, FOOT, LEGS, PELVIS, THIGH
-from tumble.walking.memory import CLOCK, HEADING, MODE, PERIOD, PHASE, SHIFT, SIDE, SPEED, STAND, WALK
+from tumble.walking.crossing import heed
+from tumble.walking.memory import (
+    BUSY,
+    CLOCK,
+    GROUND,
+    HEADING,
+    MODE,
+    PERIOD,
+    PHASE,
+    SHIFT,
+    SIDE,
+    SPEED,
+    STAND,
+    TUNED,
+    WALK,
+)  # fmt: skip
 from tumble.walking.pose import generate, hold, rotation_of, trunk_pose
 from tumble.walking.steps import decide, foot_place, gait, pendulum_rate
 from tumble.walking.swing import swing
@@ -39,6 +54,8 @@ def _virtual_force(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     if m[MODE] == WALK:
         speed, place, drift = gait(m, pendulum_rate(body, look, foot), min(m[PHASE], 1.0) * m[PERIOD])
         off = dot(sub(look.com, foot), look.left)
+        if m[BUSY] == 1.0:
+            speed = m[TUNED]
         ahead = k.speed_gain * ((m[SPEED] if k.fixed_alpha else speed) - look.speed)
         side = k.side_stiffness * (place - off) + k.side_damping * (drift - look.drift)
     else:
@@ -150,13 +167,13 @@ def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped
 
 
 @njit(cache=True)
-def _project(body, f, i, torque, out):  # type: ignore[no-untyped-def]
+def _project(body, m, f, i, torque, out):  # type: ignore[no-untyped-def]
     """Torque vectors to fractions of the motors' strengths; the engine's damping is given back.
 
     The engine integrates the joints' damping implicitly, which keeps light feet stable at large steps; what
     it takes, -D w, is in the control already, so that the law is the thesis's, k_p e - k_d w.
     """
-    height = f.qpos[i, 2]
+    height = f.qpos[i, 2] - m[GROUND]
     fade = clamp((height - 0.25 * body.leg) / (0.2 * body.leg), 0.0, 1.0)
     for bone in range(BACK, LEGS + 8):
         for j in range(body.joint[bone], body.joint[bone] + body.joints[bone]):
@@ -165,11 +182,11 @@ def _project(body, f, i, torque, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def control_rows(body, k, styles, fields, torque, angles, out):  # type: ignore[no-untyped-def]
+def control_rows(body, terrain, k, styles, fields, torque, angles, out):  # type: ignore[no-untyped-def]
     """Controls (rows, motors) of all rows into `out`; the rows' memory moves on by a step.
 
     Args:
-      body, k, styles, fields: see `Body`, `WalkSettings`, `Styles`, `Fields`.
+      body, terrain, k, styles, fields: see `Body`, `Terrain`, `WalkSettings`, `Styles`, `Fields`.
       torque, angles: scratch, (bones, 3) and (trajectories,).
     """
     for i in range(out.shape[0]):
@@ -177,10 +194,11 @@ def control_rows(body, k, styles, fields, torque, angles, out):  # type: ignore[
         look = look_at(body, fields, i)
         follow(body, k, styles, memory, look)
         decide(body, k, memory, look, fields, i)
+        heed(body, terrain, k, memory, look, fields, i)
         generate(styles, memory, angles)
         torque[:] = 0.0
         hold(body, k, memory, look, fields, i, angles, torque)
         if memory[MODE] == WALK:
-            swing(body, k, styles, memory, look, fields, i, angles, torque)
+            swing(body, terrain, k, styles, memory, look, fields, i, angles, torque)
         _balance(body, k, memory, look, fields, i, angles, torque)
-        _project(body, fields, i, torque, out)
+        _project(body, memory, fields, i, torque, out)

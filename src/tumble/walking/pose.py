@@ -7,7 +7,7 @@ from numba import njit
 from tumble.walking.balance import put, spin_of
 from tumble.walking.body import ARMS, BACK, FOOT, HEAD, LEGS, SHIN, TOE, TORSO
 from tumble.walking.legs import knee_for, leg_reach
-from tumble.walking.memory import BEND, BLEND, MODE, PHASE, SIDE, SPEED, STYLE, TWIST, WALK, WISH_STYLE
+from tumble.walking.memory import BEND, BLEND, CROUCH, MODE, PHASE, SIDE, SPEED, STYLE, TWIST, WALK, WISH_STYLE
 from tumble.walking.style import (
     ANKLE_SPEED,
     ARM_SPEED,
@@ -87,9 +87,9 @@ def _track_foot(body, k, look, f, i, torque, foot, pitch):  # type: ignore[no-un
 
 
 @njit(cache=True)
-def _stance_knee(body, angles, side):  # type: ignore[no-untyped-def]
+def _stance_knee(body, m, angles, side):  # type: ignore[no-untyped-def]
     """Wanted angle of a stance knee: the style's, and more in a leg that is longer than the other."""
-    knee = max(angles[STANCE_KNEE], 0.0)
+    knee = max(angles[STANCE_KNEE], 0.0) + m[CROUCH]
     if body.extra_knee[side] < 1e-3:
         return knee
     reach = leg_reach(body.thigh[side], body.shin[side], knee) - body.extra_knee[side]
@@ -118,4 +118,4 @@ def hold(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def
         _track_foot(body, k, look, f, i, torque, leg + FOOT, pitch)
         track_hinge(body, f, i, torque, leg + TOE, angles[STANCE_TOE if stands else SWING_TOE], 0.0)
         if stands:
-            track_hinge(body, f, i, torque, leg + SHIN, _stance_knee(body, angles, side), 0.0)
+            track_hinge(body, f, i, torque, leg + SHIN, _stance_knee(body, m, angles, side), 0.0)
