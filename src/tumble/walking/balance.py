@@ -37,7 +37,7 @@ def add_gravity(body, torque, com, anchors, bone):  # type: ignore[no-untyped-de
 
 @njit(cache=True)
 def carry_weight(body, torque, anchors, leg, share):  # type: ignore[no-untyped-def]
-    """Knee torque that carries a share of the body's weight on a stance leg that is bent because it is the longer."""
+    """Knee torque that carries a share of the body's weight on a bent stance leg."""
     arm = sub(vec(anchors[body.joint[leg + THIGH]]), vec(anchors[body.joint[leg + SHIN]]))
     weight = share * body.gravity * (body.total - body.above[leg + THIGH])
     put(torque, leg + SHIN, scale(-1.0, cross(arm, (0.0, 0.0, weight))))

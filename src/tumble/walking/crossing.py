@@ -7,11 +7,12 @@ import math
 
 from numba import njit
 
-from tumble.walking.body import FOOT, LEGS
+from tumble.walking.body import FOOT, LEGS, SHIN
 from tumble.walking.legs import knee_for
 from tumble.walking.memory import (
     BACK,
     BUSY,
+    CROUCH,
     DUCK_BEND,
     DUCK_CROUCH,
     FRONT,
@@ -23,6 +24,7 @@ from tumble.walking.memory import (
     LEAST_PERIOD,
     LEFT_TIME,
     LIMIT,
+    LOWER,
     MODE,
     PACE,
     PERIOD,
@@ -36,6 +38,7 @@ from tumble.walking.memory import (
     TRIM,
     TUNED,
     WALK,
+    WISH_CROUCH,
 )  # fmt: skip
 from tumble.walking.steps import foot_place, pendulum_rate, step_offset
 from tumble.walking.terrain import (
@@ -46,6 +49,7 @@ from tumble.walking.terrain import (
     OVER,
     REACH,
     ROOM,
+    STEEP,
     duck,
     footing,
     gather,
@@ -77,9 +81,26 @@ def heed(body, terrain, k, m, look, f, i):  # type: ignore[no-untyped-def]
     foot = foot_place(body, f, i, stance)
     if m[MODE] != WALK or m[PHASE] == 0.0:
         m[GROUND] = ground_at(terrain, foot)
-        m[BUSY], m[LIMIT], m[LEAST_PERIOD] = 0.0, FREE, 0.0
+        m[BUSY], m[LIMIT], m[LEAST_PERIOD], m[LOWER] = 0.0, FREE, 0.0, 0.0
+        _take_weight(body, m, f, i)
     if m[MODE] == WALK:
         _heed_ground(body, terrain, k, m, look, f, i, ahead, left, foot)
+
+
+@njit(cache=True)
+def _take_weight(body, m, f, i):  # type: ignore[no-untyped-def]
+    """Begin a stance with the knee as it is: one that is bent, because its foot is higher, rises slowly."""
+    knee = f.qpos[i, body.angle[body.joint[LEGS + 4 * int(m[SIDE]) + SHIN]]]
+    if m[MODE] == WALK:
+        m[CROUCH] = max(knee - 0.3, m[WISH_CROUCH], m[DUCK_CROUCH], 0.0)
+
+
+@njit(cache=True)
+def _let_down(body, m, drop, length):  # type: ignore[no-untyped-def]
+    """Crouch, rad, in which the other foot comes down `drop` m lower and `length` m ahead."""
+    ahead = 0.6 * length
+    high = math.sqrt(max((0.98 * body.leg) ** 2 - (length - ahead) ** 2, 0.1 * body.leg**2)) - drop
+    return ramp(-m[PHASE], -0.75, -0.15) * knee_for(body.thigh[0], body.shin[0], math.sqrt(high * high + ahead * ahead))
 
 
 @njit(cache=True)
@@ -138,11 +159,13 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
     barrier = wall(spans, count, at, heel + toe, over, climb, reach)
     if m[BUSY] == 1.0 and m[PHASE] > DECIDED:
         land = m[LAND_X] * ahead[0] + m[LAND_Y] * ahead[1]
-        land = _same_level(spans, count, land, natural, heel, toe)
     else:
         land = _choose(spans, count, at, natural, heel, toe, barrier, reach)
     _limit_speed(body, m, spans, count, at, toe, barrier)
-    top, front, back = passage(spans, count, start, land, heel, toe)
+    pivot = dot(stance_foot, ahead) - body.sole[swing]
+    wanted = pivot + _time_step(body, k, m, look, land - pivot, level(spans, count, land), stance_foot, ahead)
+    land = _same_level(spans, count, land, wanted, heel, toe)
+    top, front, back = passage(spans, count, start, land, heel, toe, gap)
     m[LAND_Z] = level(spans, count, land)
     plain = top - m[GROUND] < 0.01 and m[LAND_Z] - m[GROUND] > -0.01 and level(spans, count, start) - m[GROUND] > -0.01
     if m[BUSY] == 0.0 and (m[PHASE] > DECIDED or (plain and abs(land - natural) < 0.005)):
@@ -151,31 +174,38 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
     m[LAND_X], m[LAND_Y] = land * ahead[0] + side * left[0], land * ahead[1] + side * left[1]
     m[TOP], m[FRONT], m[BACK] = top, front, back
     m[TRAILS] = 1.0 if back < at else 0.0
-    _time_step(body, m, look, land + body.sole[swing] - dot(stance_foot, ahead), stance_foot, ahead)
+    drop = m[GROUND] - m[LAND_Z]
+    m[LOWER] = _let_down(body, m, drop, land - at) if drop > 0.02 * body.size else 0.0
     ankle = body.ankle[swing]
-    m[LEAST_PERIOD] = lay_path(
+    needs = lay_path(
         terrain.path, start, front, back, land, m[SWING_Z], _height(body, m) + ankle, m[LAND_Z] + ankle,
         k.foot_pace * math.sqrt(body.size),
     )  # fmt: skip
+    m[LEAST_PERIOD] = min(needs + max(drop, 0.0), 1.3 * math.sqrt(body.size))
 
 
 @njit(cache=True)
-def _time_step(body, m, look, length, stance_foot, ahead):  # type: ignore[no-untyped-def]
+def _time_step(body, k, m, look, length, height, stance_foot, ahead):  # type: ignore[no-untyped-def]
     """When to land a foot `length` m ahead of the other, and the speed that gets the body there in a period.
+
+    Returns the length for which there is time: the foot cannot be much quicker or slower than usual.
 
     Where a pendulum would come to rest, ahead of its foot, grows as exp(rate t). When it is beyond the next foot as
     far as it is at the footstrikes of a steady walk, the walk goes on over that foot.
     """
     rate = pendulum_rate(body, look, stance_foot)
     shrink = math.exp(-rate * m[PERIOD])
-    beyond = max(m[PACE] * m[PERIOD] * shrink / (1.0 - shrink), 0.03 * body.size) + clamp(m[TRIM], 0.0, 0.05 * body.leg)
+    beyond = m[PACE] * m[PERIOD] * shrink / (1.0 - shrink) + clamp(m[TRIM], 0.0, 0.05 * body.leg)
+    beyond += k.cross_lead * body.size + k.climb_lead * (height - m[GROUND])
     goal = max(length + beyond, 0.02 * body.size)
     place = dot(look.com, ahead) - dot(stance_foot, ahead)
     speed = dot(look.velocity, ahead)
     rest = max(place + speed / rate, 0.1 * goal)
     usual = (1.0 - min(m[PHASE], 1.0)) * m[PERIOD]
-    m[LEFT_TIME] = clamp(math.log(max(goal / rest, 1.0)) / rate, 0.7 * usual + 0.02, 1.5 * usual + 0.05)
+    least, most = 0.7 * usual + 0.02, 1.5 * usual + 0.05
+    m[LEFT_TIME] = clamp(math.log(max(goal / rest, 1.0)) / rate, least, most)
     m[TUNED] = rate * (goal * math.exp(-rate * usual) - place)
+    return clamp(length, rest * math.exp(rate * least) - beyond, rest * math.exp(rate * most) - beyond)
 
 
 @njit(cache=True)
@@ -199,15 +229,23 @@ def _same_level(spans, count, land, natural, heel, toe):  # type: ignore[no-unty
 
 
 @njit(cache=True)
+def _in_reach(spans, count, at, land, reach):  # type: ignore[no-untyped-def]
+    """Whether a step to a place is short enough: the more it goes up or down, the shorter."""
+    return abs(land - at) <= reach - STEEP * abs(level(spans, count, land) - level(spans, count, at))
+
+
+@njit(cache=True)
 def _choose(spans, count, at, natural, heel, toe, barrier, reach):  # type: ignore[no-untyped-def]
     """Where to land: as the pendulum wants; else beyond what is in the way, if that is in reach; else before it."""
     wanted = min(natural, barrier - toe)
-    if holds(spans, count, wanted, heel, toe):
+    if holds(spans, count, wanted, heel, toe) and _in_reach(spans, count, at, wanted, reach):
         return wanted
     beyond = footing(spans, count, wanted, heel, toe, 1.0)
-    if beyond - at <= reach and beyond <= barrier - toe:
+    if beyond <= barrier - toe and _in_reach(spans, count, at, beyond, reach):
         return beyond
     before = footing(spans, count, wanted, heel, toe, -1.0)
+    while before > at and not _in_reach(spans, count, at, before, reach):
+        before = footing(spans, count, before - heel - toe, heel, toe, -1.0)
     return before if before > at - reach else wanted
 
 

@@ -20,6 +20,7 @@ from tumble.walking.crossing import heed
 from tumble.walking.memory import (
     BUSY,
     CLOCK,
+    CROUCH,
     GROUND,
     HEADING,
     MODE,
@@ -155,7 +156,8 @@ def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped
             continue
         leg = LEGS + 4 * side
         put(torque, leg + THIGH, scale(part, makeup))
-        if body.extra_knee[side] > 1e-3 and (not walking or side == stance):
+        bent = body.extra_knee[side] > 1e-3 or m[CROUCH] > 1e-3
+        if bent and (not walking or side == stance):
             carry_weight(body, torque, f.xanchor[i], leg, part)
         if walking and side != stance:
             continue

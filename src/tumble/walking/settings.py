@@ -72,7 +72,9 @@ class WalkSettings:
     idle_after: float = 1.5  # s of standing before it idles; section 5.5.1 gives no numbers; ours
     idle_shift: float = 0.35  # of the way to a foot that its weight goes to and fro; ours
     idle_period: float = 7.0  # s; ours
-    foot_pace: float = 1.6  # m/s of a foot on its way over something; ours
+    cross_lead: float = 0.06  # m that the body is further ahead when a foot lands at a chosen place; ours
+    climb_lead: float = 0.4  # m more for each m up
+    foot_pace: float = 2.0  # m/s of a foot on its way over something; ours
     # turning
     turn_rate: float = 2.0  # rad/s, omega_max, section 5.3.5
     longest_twist: float = 0.5  # rad of the back ahead of a turn, authors' code

@@ -22,6 +22,7 @@ from tumble.walking.vectors import clamp
 OVER = 0.55  # of the leg's length: the highest that is stepped over
 CLIMB = 0.3  # of the leg's length: the highest single step up or down
 REACH = 0.8  # of the leg's length: the longest step across something, ankle to ankle
+STEEP = 1.6  # m that this is less for each m up or down
 GAP = 0.03  # m between a foot and an edge, of a body of the humanoid's size
 CLEAR = 0.05  # m between a sole and what it passes over
 ROOM = 0.06  # m between the crown and what it ducks under
@@ -260,19 +261,20 @@ def wall(spans, count, s, length, over, climb, reach):  # type: ignore[no-untype
 
 
 @njit(cache=True)
-def passage(spans, count, start, land, heel, toe):  # type: ignore[no-untyped-def]
+def passage(spans, count, start, land, heel, toe, gap):  # type: ignore[no-untyped-def]
     """What a foot passes on its way between two places: highest top, where it must be up, from where it may come down.
 
-    Places of the ankle, m; `start` and `land` where nothing is higher than the ground there.
+    Places of the ankle, m; `start` and `land` where nothing is higher than the ground there. Heel and toe with a gap,
+    which a foot that landed somewhere else than wanted may have used up at the start.
     """
     low, high = min(start, land), max(start, land)
     before, after = level(spans, count, start), level(spans, count, land)
     top, front, back = max(before, after), 1e9, -1e9
     for j in range(count):
-        if spans[j, LAST] <= low - heel or spans[j, FIRST] >= high + toe:
+        if spans[j, LAST] <= low - heel + 2.0 * gap or spans[j, FIRST] >= high + toe - 2.0 * gap:
             continue
         top = max(top, spans[j, TOP])
-        if spans[j, TOP] > before + 0.01:
+        if spans[j, TOP] > before + 0.01 and spans[j, FIRST] >= start:
             front = min(front, spans[j, FIRST] - toe)
         if spans[j, TOP] > after + 0.01:
             back = max(back, spans[j, LAST] + heel)
@@ -295,7 +297,7 @@ def lay_path(path, start, front, back, land, low, high, last, pace):  # type: ig
     over = max(back - front, 0.05) / pace
     fall = max(land - back, 1.2 * (high - last), 0.05) / pace
     whole = rise + over + 1.15 * fall
-    near = last + min(0.03, 0.3 * (high - last))
+    near = last + min(0.05, 0.5 * (high - last))
     for j, (when, s, z) in enumerate((
         (0.0, start, low), (rise, front, high), (rise + over, back, high), (rise + over + fall, land, near),
         (whole, land, last),

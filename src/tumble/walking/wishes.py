@@ -15,6 +15,7 @@ from tumble.walking.memory import (
     HEADING,
     LEAST_PERIOD,
     LIMIT,
+    LOWER,
     MEAN,
     MODE,
     PACE,
@@ -104,7 +105,7 @@ def follow(body, k, styles, m, look):  # type: ignore[no-untyped-def]
     m[STEP_HEIGHT] = _towards(m[STEP_HEIGHT], m[WISH_STEP_HEIGHT], 0.2 * share)
     bend = max(m[WISH_BEND], m[DUCK_BEND]) if m[DUCK_BEND] > 0.0 else m[WISH_BEND]
     m[BEND] = _towards(m[BEND], bend, share)
-    m[CROUCH] = _towards(m[CROUCH], max(m[WISH_CROUCH], m[DUCK_CROUCH]), share)
+    m[CROUCH] = _towards(m[CROUCH], max(m[WISH_CROUCH], m[DUCK_CROUCH], m[LOWER]), share)
     still = m[MODE] != WALK
     wish = 0.0 if still else m[WISH_SPEED]
     if abs(wrapped(m[WISH_HEADING] - look.heading)) > k.slow_turn:  # V_d within a turn, section 5.3.5
