@@ -45,6 +45,7 @@ from tumble.walking.terrain import (
     BENDS,
     CLEAR,
     CLIMB,
+    EDGE,
     GAP,
     OVER,
     REACH,
@@ -54,9 +55,9 @@ from tumble.walking.terrain import (
     footing,
     gather,
     ground_at,
-    holds,
     lay_path,
     level,
+    next_edge,
     passage,
     ramp,
     stretch,
@@ -65,6 +66,8 @@ from tumble.walking.terrain import (
 from tumble.walking.vectors import clamp, dot, vec
 
 DECIDED = 0.3  # phase after which a foot keeps to the level that it was to land on
+NEAR = 0.08  # m from an edge from where one steps over it, of a body of the humanoid's size
+LEAN = 0.2  # m further from an edge for each m of its height, for the shin that leans over it
 AHEAD = 2.0  # m that are looked ahead, of a body of the humanoid's size
 FREE = 1e9  # m/s: no limit
 
@@ -160,20 +163,33 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
     if m[BUSY] == 1.0 and m[PHASE] > DECIDED:
         land = m[LAND_X] * ahead[0] + m[LAND_Y] * ahead[1]
     else:
-        land = _choose(spans, count, at, natural, heel, toe, barrier, reach)
+        land = _choose(
+            spans,
+            count,
+            at,
+            natural,
+            max(m[PACE] * m[PERIOD], 0.2 * body.leg),
+            heel,
+            toe,
+            NEAR * body.size,
+            barrier,
+            reach,
+        )
     _limit_speed(body, m, spans, count, at, toe, barrier)
     pivot = dot(stance_foot, ahead) - body.sole[swing]
     wanted = pivot + _time_step(body, k, m, look, land - pivot, level(spans, count, land), stance_foot, ahead)
-    land = _same_level(spans, count, land, wanted, heel, toe)
+    chosen, land = land, _same_level(spans, count, land, wanted, heel, toe)
     top, front, back = passage(spans, count, start, land, heel, toe, gap)
     m[LAND_Z] = level(spans, count, land)
     plain = top - m[GROUND] < 0.01 and m[LAND_Z] - m[GROUND] > -0.01 and level(spans, count, start) - m[GROUND] > -0.01
-    if m[BUSY] == 0.0 and (m[PHASE] > DECIDED or (plain and abs(land - natural) < 0.005)):
+    if m[BUSY] == 0.0 and (m[PHASE] > DECIDED or (plain and abs(chosen - natural) < 0.005)):
         return
     m[BUSY] = 1.0
-    m[LAND_X], m[LAND_Y] = land * ahead[0] + side * left[0], land * ahead[1] + side * left[1]
+    m[LAND_X], m[LAND_Y] = chosen * ahead[0] + side * left[0], chosen * ahead[1] + side * left[1]
+    m[TRAILS] = 1.0 if front < at - toe and back < at + toe else 0.0
+    if m[TRAILS] == 1.0:  # back and up, so that the shin clears the edge that the knee is above already
+        front = min(front, start) - k.pull_back * (top - level(spans, count, start))
     m[TOP], m[FRONT], m[BACK] = top, front, back
-    m[TRAILS] = 1.0 if back < at else 0.0
     drop = m[GROUND] - m[LAND_Z]
     m[LOWER] = _let_down(body, m, drop, land - at) if drop > 0.02 * body.size else 0.0
     ankle = body.ankle[swing]
@@ -202,7 +218,7 @@ def _time_step(body, k, m, look, length, height, stance_foot, ahead):  # type: i
     speed = dot(look.velocity, ahead)
     rest = max(place + speed / rate, 0.1 * goal)
     usual = (1.0 - min(m[PHASE], 1.0)) * m[PERIOD]
-    least, most = 0.7 * usual + 0.02, 1.5 * usual + 0.05
+    least, most = 0.7 * usual + 0.02, usual + k.cross_wait * math.sqrt(body.size)
     m[LEFT_TIME] = clamp(math.log(max(goal / rest, 1.0)) / rate, least, most)
     m[TUNED] = rate * (goal * math.exp(-rate * usual) - place)
     return clamp(length, rest * math.exp(rate * least) - beyond, rest * math.exp(rate * most) - beyond)
@@ -235,18 +251,28 @@ def _in_reach(spans, count, at, land, reach):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _choose(spans, count, at, natural, heel, toe, barrier, reach):  # type: ignore[no-untyped-def]
-    """Where to land: as the pendulum wants; else beyond what is in the way, if that is in reach; else before it."""
-    wanted = min(natural, barrier - toe)
-    if holds(spans, count, wanted, heel, toe) and _in_reach(spans, count, at, wanted, reach):
-        return wanted
-    beyond = footing(spans, count, wanted, heel, toe, 1.0)
-    if beyond <= barrier - toe and _in_reach(spans, count, at, beyond, reach):
-        return beyond
-    before = footing(spans, count, wanted, heel, toe, -1.0)
-    while before > at and not _in_reach(spans, count, at, before, reach):
-        before = footing(spans, count, before - heel - toe, heel, toe, -1.0)
-    return before if before > at - reach else wanted
+def _choose(spans, count, at, natural, usual, heel, toe, near, barrier, reach):  # type: ignore[no-untyped-def]
+    """Where to land: as the pendulum wants on level ground, close before the next edge, or beyond it from there.
+
+    Args:
+      at, natural: places of the stance ankle, and of the swing ankle if it landed as the pendulum wants, m.
+      usual: length of a step, m.
+      near: how far from an edge a foot may be that one steps over it with the other, m.
+      heel, toe, barrier, reach: see `footing` and `wall`.
+    """
+    edge = next_edge(spans, count, at + toe - near)
+    if edge > 1e8:
+        return natural
+    rise = level(spans, count, edge + EDGE) - level(spans, count, edge - EDGE)
+    left = edge - toe - max(LEAN * rise, 0.0) - at
+    if left > near:
+        steps = math.ceil(left / (1.2 * usual))
+        return at + left / steps if steps <= 2 else natural
+    for wanted in (max(natural, edge + heel), edge + heel):
+        beyond = footing(spans, count, wanted, heel, toe, 1.0)
+        if beyond <= barrier - toe and _in_reach(spans, count, at, beyond, reach):
+            return beyond
+    return edge - toe
 
 
 @njit(cache=True)

@@ -74,7 +74,11 @@ class WalkSettings:
     idle_period: float = 7.0  # s; ours
     cross_lead: float = 0.06  # m that the body is further ahead when a foot lands at a chosen place; ours
     climb_lead: float = 0.4  # m more for each m up
-    foot_pace: float = 2.0  # m/s of a foot on its way over something; ours
+    cross_rate: float = 8.0  # rad/s, instead of swing_rate on such a step; ours
+    cross_wait: float = 0.3  # s that such a foot waits for the body; ours
+    pull_back: float = 0.2  # m that the trailing foot is drawn back for each m it has to rise; ours
+    turn_out: float = 0.6  # rad that its knee points outwards over the highest obstacle; ours
+    foot_pace: float = 1.7  # m/s of a foot on its way over something; ours
     # turning
     turn_rate: float = 2.0  # rad/s, omega_max, section 5.3.5
     longest_twist: float = 0.5  # rad of the back ahead of a turn, authors' code

@@ -21,13 +21,14 @@ from tumble.walking.memory import (
     SWING_X,
     SWING_Y,
     TOP,
+    TRAILS,
     TWIST,
     WISH_STYLE,
 )  # fmt: skip
 from tumble.walking.pose import rotation_of, track_hinge
 from tumble.walking.steps import foot_place, step_offset
 from tumble.walking.style import FOOT_AHEAD, FOOT_HEIGHT, FOOT_OUT
-from tumble.walking.terrain import CLEAR
+from tumble.walking.terrain import CLEAR, OVER
 from tumble.walking.vectors import add, clamp, cross, scale, shortened, spline, sub, turn_between, vec
 
 
@@ -96,6 +97,9 @@ def swing(body, terrain, k, styles, m, look, f, i, angles, torque):  # type: ign
     phase = min(m[PHASE], 1.0)
     toe_out = styles.numbers[int(m[WISH_STYLE]), 2] * (1.0 if swing == 0 else -1.0)
     yaw = look.heading + toe_out + k.foot_anticipation * m[TWIST]
+    if m[BUSY] == 1.0 and m[TRAILS] == 1.0:
+        high = clamp((m[TOP] - m[GROUND]) / (OVER * body.leg), 0.0, 1.0)
+        yaw += k.turn_out * high * math.sin(math.pi * phase) * (1.0 if swing == 0 else -1.0)
     side = (-math.sin(yaw), math.cos(yaw), 0.0)
     hip = vec(f.xanchor[i, body.joint[leg + THIGH]])
     ankle = vec(f.xanchor[i, body.joint[leg + FOOT]])
@@ -115,8 +119,9 @@ def swing(body, terrain, k, styles, m, look, f, i, angles, torque):  # type: ign
     next_pose, next_knee = leg_pose(
         add(hip, scale(later, moving)), target, body.thigh[swing], body.shin[swing], side, 0.993
     )
-    rate = shortened(scale(1.0 / later, turn_between(pose, next_pose)), k.swing_rate)
-    knee_rate = clamp((next_knee - knee) / later, -k.swing_rate, k.swing_rate)
+    most = k.cross_rate if m[BUSY] == 1.0 else k.swing_rate
+    rate = shortened(scale(1.0 / later, turn_between(pose, next_pose)), most)
+    knee_rate = clamp((next_knee - knee) / later, -most, most)
     spin = sub(sub(rate, look.spin), spin_of(body, f.xaxis[i], f.qvel[i], leg + THIGH))
     error = turn_between(rotation_of(f, body, i, leg + THIGH), pose)
     put(torque, leg + THIGH, add(scale(body.stiffness[leg], error), scale(body.resist[leg], spin)))

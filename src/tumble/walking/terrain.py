@@ -241,6 +241,17 @@ def footing(spans, count, s, heel, toe, way):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def next_edge(spans, count, s):  # type: ignore[no-untyped-def]
+    """Where the ground goes up or down next, ahead of s, m; 1e9 where it does not."""
+    first = 1e9
+    for j in range(count):
+        for edge in (spans[j, FIRST], spans[j, LAST]):
+            if s < edge < first and abs(level(spans, count, edge - EDGE) - level(spans, count, edge + EDGE)) > 0.02:
+                first = edge
+    return first
+
+
+@njit(cache=True)
 def wall(spans, count, s, length, over, climb, reach):  # type: ignore[no-untyped-def]
     """Where the first thing ahead of s begins that a foot cannot get over nor onto; 1e9 where there is none.
 
