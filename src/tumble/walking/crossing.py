@@ -29,6 +29,7 @@ from tumble.walking.memory import (
     PACE,
     PERIOD,
     PHASE,
+    PLAIN,
     SIDE,
     SWING_X,
     SWING_Y,
@@ -67,7 +68,7 @@ from tumble.walking.vectors import clamp, dot, vec
 
 DECIDED = 0.3  # phase after which a foot keeps to the level that it was to land on
 NEAR = 0.08  # m from an edge from where one steps over it, of a body of the humanoid's size
-LEAN = 0.2  # m further from an edge for each m of its height, for the shin that leans over it
+LEAN = 0.25  # m further from an edge for each m of its height, for the shin that leans over it
 AHEAD = 2.0  # m that are looked ahead, of a body of the humanoid's size
 FREE = 1e9  # m/s: no limit
 
@@ -83,6 +84,7 @@ def heed(body, terrain, k, m, look, f, i):  # type: ignore[no-untyped-def]
     stance = int(m[SIDE])
     foot = foot_place(body, f, i, stance)
     if m[MODE] != WALK or m[PHASE] == 0.0:
+        m[TOP], m[TRAILS] = 0.0, 0.0
         m[GROUND] = ground_at(terrain, foot)
         m[BUSY], m[LIMIT], m[LEAST_PERIOD], m[LOWER] = 0.0, FREE, 0.0, 0.0
         _take_weight(body, m, f, i)
@@ -178,10 +180,11 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
     _limit_speed(body, m, spans, count, at, toe, barrier)
     pivot = dot(stance_foot, ahead) - body.sole[swing]
     wanted = pivot + _time_step(body, k, m, look, land - pivot, level(spans, count, land), stance_foot, ahead)
+    wanted = clamp(wanted, at - 0.8 * reach, max(at + 0.8 * reach, land))
     chosen, land = land, _same_level(spans, count, land, wanted, heel, toe)
     top, front, back = passage(spans, count, start, land, heel, toe, gap)
     m[LAND_Z] = level(spans, count, land)
-    plain = top - m[GROUND] < 0.01 and m[LAND_Z] - m[GROUND] > -0.01 and level(spans, count, start) - m[GROUND] > -0.01
+    plain = top - min(m[LAND_Z], level(spans, count, start)) < 0.01
     if m[BUSY] == 0.0 and (m[PHASE] > DECIDED or (plain and abs(chosen - natural) < 0.005)):
         return
     m[BUSY] = 1.0
@@ -190,6 +193,7 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
     if m[TRAILS] == 1.0:  # back and up, so that the shin clears the edge that the knee is above already
         front = min(front, start) - k.pull_back * (top - level(spans, count, start))
     m[TOP], m[FRONT], m[BACK] = top, front, back
+    m[PLAIN] = 1.0 if plain else 0.0
     drop = m[GROUND] - m[LAND_Z]
     m[LOWER] = _let_down(body, m, drop, land - at) if drop > 0.02 * body.size else 0.0
     ankle = body.ankle[swing]
@@ -212,7 +216,8 @@ def _time_step(body, k, m, look, length, height, stance_foot, ahead):  # type: i
     rate = pendulum_rate(body, look, stance_foot)
     shrink = math.exp(-rate * m[PERIOD])
     beyond = m[PACE] * m[PERIOD] * shrink / (1.0 - shrink) + clamp(m[TRIM], 0.0, 0.05 * body.leg)
-    beyond += k.cross_lead * body.size + k.climb_lead * (height - m[GROUND])
+    high = 0.0 if m[TRAILS] == 1.0 else clamp((m[TOP] - max(height, m[GROUND])) / (OVER * body.leg), 0.0, 1.0)
+    beyond += k.cross_lead * body.size * (1.0 - high) + k.climb_lead * (height - m[GROUND])
     goal = max(length + beyond, 0.02 * body.size)
     place = dot(look.com, ahead) - dot(stance_foot, ahead)
     speed = dot(look.velocity, ahead)
@@ -231,15 +236,21 @@ def _height(body, m):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def _lean(spans, count, edge):  # type: ignore[no-untyped-def]
+    """m that a foot keeps further from an edge that rises, for the shin that leans over it."""
+    return max(LEAN * (level(spans, count, edge + EDGE) - level(spans, count, edge - EDGE)), 0.0)
+
+
+@njit(cache=True)
 def _same_level(spans, count, land, natural, heel, toe):  # type: ignore[no-untyped-def]
     """The place nearest to where the pendulum wants it, on the level around `land`."""
     way = 1.0 if natural > land else -1.0
     far = abs(natural - land)
     for j in range(count):
         for edge in (spans[j, 0], spans[j, 1]):
-            if way > 0.0 and edge - toe >= land - 1e-6:
-                far = min(far, max(edge - toe - land, 0.0))
-            elif way < 0.0 and edge + heel <= land + 1e-6:
+            if way > 0.0 and edge - heel > land:
+                far = min(far, max(edge - toe - _lean(spans, count, edge) - land, 0.0))
+            elif way < 0.0 and edge < land:
                 far = min(far, max(land - edge - heel, 0.0))
     return land + way * far
 
@@ -263,16 +274,16 @@ def _choose(spans, count, at, natural, usual, heel, toe, near, barrier, reach): 
     edge = next_edge(spans, count, at + toe - near)
     if edge > 1e8:
         return natural
-    rise = level(spans, count, edge + EDGE) - level(spans, count, edge - EDGE)
-    left = edge - toe - max(LEAN * rise, 0.0) - at
+    before = edge - toe - _lean(spans, count, edge)
+    left = before - at
     if left > near:
         steps = math.ceil(left / (1.2 * usual))
         return at + left / steps if steps <= 2 else natural
     for wanted in (max(natural, edge + heel), edge + heel):
         beyond = footing(spans, count, wanted, heel, toe, 1.0)
-        if beyond <= barrier - toe and _in_reach(spans, count, at, beyond, reach):
+        if beyond < barrier and _in_reach(spans, count, at, beyond, reach):
             return beyond
-    return edge - toe
+    return before
 
 
 @njit(cache=True)

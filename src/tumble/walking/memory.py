@@ -43,6 +43,7 @@ TUNED = TERRAIN + 8  # m/s that the body should have now, so that it comes to wh
 LEAST_PERIOD = TERRAIN + 9  # s that it takes
 LIMIT = TERRAIN + 10  # m/s, largest speed
 LOWER = TERRAIN + 14  # rad, least crouch, so that the swing foot comes down to lower ground
+PLAIN = TERRAIN + 15  # 1 where it passes nothing, but lands at a chosen place
 LEFT_TIME = TERRAIN + 13  # s until the body is where the foot should land
 DUCK_BEND, DUCK_CROUCH = TERRAIN + 11, TERRAIN + 12  # rad, least bend and crouch
 # What skills remember

@@ -76,8 +76,8 @@ class WalkSettings:
     climb_lead: float = 0.4  # m more for each m up
     cross_rate: float = 8.0  # rad/s, instead of swing_rate on such a step; ours
     cross_wait: float = 0.3  # s that such a foot waits for the body; ours
-    pull_back: float = 0.2  # m that the trailing foot is drawn back for each m it has to rise; ours
-    turn_out: float = 0.6  # rad that its knee points outwards over the highest obstacle; ours
+    pull_back: float = 0.3  # m that the trailing foot is drawn back for each m it has to rise; ours
+    turn_out: float = 0.2  # rad that its knee points outwards over the highest obstacle; ours
     foot_pace: float = 1.7  # m/s of a foot on its way over something; ours
     # turning
     turn_rate: float = 2.0  # rad/s, omega_max, section 5.3.5

@@ -15,6 +15,7 @@ from tumble.walking.memory import (
     HEADING,
     PERIOD,
     PHASE,
+    PLAIN,
     SIDE,
     STEP_HEIGHT,
     STEP_WIDTH,
@@ -46,6 +47,14 @@ def _clear_of(body, k, look, stance_foot, out, calm, x, y):  # type: ignore[no-u
 
 
 @njit(cache=True)
+def _moved_to(m, s, x, y):  # type: ignore[no-untyped-def]
+    """The place (x, y), moved along the heading to where it is s m from the origin."""
+    ahead = (math.cos(m[HEADING]), math.sin(m[HEADING]))
+    move = s - x * ahead[0] - y * ahead[1]
+    return x + move * ahead[0], y + move * ahead[1]
+
+
+@njit(cache=True)
 def _over(body, terrain, k, m, x, y, ankle, phase):  # type: ignore[no-untyped-def]
     """The swing ankle's target on its way over something: (x, y) moved along the heading, and its height.
 
@@ -60,8 +69,8 @@ def _over(body, terrain, k, m, x, y, ankle, phase):  # type: ignore[no-untyped-d
     if ankle[2] - body.ankle[swing] < m[TOP] + 0.3 * CLEAR * body.size and at < m[FRONT] + 0.02 * body.size:
         s = min(s, m[FRONT])
     z -= body.size * k.feel_down * max(m[PHASE] - 1.0, 0.0)
-    move = s - x * ahead[0] - y * ahead[1]
-    return (x + move * ahead[0], y + move * ahead[1], z)
+    x, y = _moved_to(m, s, x, y)
+    return (x, y, z)
 
 
 @njit(cache=True)
@@ -75,12 +84,14 @@ def _ankle_target(body, terrain, k, m, look, stance_foot, angles, offset, ankle,
     ahead_style, out_style = body.size * angles[FOOT_AHEAD], body.size * out * angles[FOOT_OUT]
     x = com[0] + ahead * look.ahead[0] + offset[1] * look.left[0]
     y = com[1] + ahead * look.ahead[1] + offset[1] * look.left[1]
+    if m[BUSY] == 1.0:
+        x, y = _moved_to(m, m[BACK], x, y)
     x, y = (1.0 - t) * x + t * m[SWING_X], (1.0 - t) * y + t * m[SWING_Y]
     strayed = abs(offset[1] - 0.5 * m[STEP_WIDTH] * out) / (k.clear_calm * body.size)
     x, y = _clear_of(body, k, look, stance_foot, out, clamp(2.0 - strayed, 0.0, 1.0), x, y)
     x += ahead_style * look.ahead[0] + out_style * look.left[0]
     y += ahead_style * look.ahead[1] + out_style * look.left[1]
-    if m[BUSY] == 1.0:
+    if m[BUSY] == 1.0 and m[PLAIN] == 0.0:
         return _over(body, terrain, k, m, x, y, ankle, phase)
     lift = angles[FOOT_HEIGHT] + m[STEP_HEIGHT] * 4.0 * phase * (1.0 - phase)
     lift -= k.feel_down * max(m[PHASE] - 1.0, 0.0)  # no ground yet: feel for it
