@@ -219,7 +219,7 @@ def holds(spans, count, s, heel, toe):  # type: ignore[no-untyped-def]
         if spans[j, FIRM] == 0.0 and spans[j, FIRST] < s + toe and spans[j, LAST] > s - heel:
             return False
         for edge in (spans[j, FIRST], spans[j, LAST]):
-            under = s - heel < edge < s + toe
+            under = s - heel + EDGE < edge < s + toe - EDGE
             if under and abs(level(spans, count, edge - EDGE) - level(spans, count, edge + EDGE)) > 0.005:
                 return False
     return True
@@ -306,7 +306,7 @@ def lay_path(path, start, front, back, land, low, high, last, pace):  # type: ig
     """
     rise = max(abs(front - start), 1.2 * (high - low), 0.05) / pace
     over = max(back - front, 0.05) / pace
-    fall = max(land - back, 1.2 * (high - last), 0.05) / pace
+    fall = max(0.5 * (land - back), 1.2 * (high - last), 0.05) / pace
     whole = rise + over + 1.15 * fall
     near = last + min(0.05, 0.5 * (high - last))
     for j, (when, s, z) in enumerate((
