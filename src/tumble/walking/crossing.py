@@ -85,9 +85,10 @@ def heed(body, terrain, k, m, look, f, i):  # type: ignore[no-untyped-def]
     foot = foot_place(body, f, i, stance)
     if m[MODE] != WALK or m[PHASE] == 0.0:
         m[TOP], m[TRAILS] = 0.0, 0.0
-        m[GROUND] = ground_at(terrain, foot)
+        was, m[GROUND] = m[GROUND], ground_at(terrain, foot)
         m[BUSY], m[LIMIT], m[LEAST_PERIOD], m[LOWER] = 0.0, FREE, 0.0, 0.0
-        _take_weight(body, m, f, i)
+        if m[MODE] == WALK and abs(m[GROUND] - was) > 0.01:
+            _take_weight(body, m, f, i)
     if m[MODE] == WALK:
         _heed_ground(body, terrain, k, m, look, f, i, ahead, left, foot)
 
@@ -96,8 +97,7 @@ def heed(body, terrain, k, m, look, f, i):  # type: ignore[no-untyped-def]
 def _take_weight(body, m, f, i):  # type: ignore[no-untyped-def]
     """Begin a stance with the knee as it is: one that is bent, because its foot is higher, rises slowly."""
     knee = f.qpos[i, body.angle[body.joint[LEGS + 4 * int(m[SIDE]) + SHIN]]]
-    if m[MODE] == WALK:
-        m[CROUCH] = max(knee - 0.3, m[WISH_CROUCH], m[DUCK_CROUCH], 0.0)
+    m[CROUCH] = max(knee - 0.3, m[WISH_CROUCH], m[DUCK_CROUCH], 0.0)
 
 
 @njit(cache=True)
