@@ -624,11 +624,11 @@ BAD = [
     (["rnu"], "(did you mean 'run'?)"),
     (
         ["run", "stnd"],
-        "no scenario 'stnd'; there are: ball, ball-light, ball-reach, dodge, dodge-heavy, explosion, getup,"
+        "no scenario 'stnd'; there are: ball, ball-light, ball-reach, dodge, dodge-heavy, duck, explosion, getup,"
         " getup-prone, hop-projectiles, impulse, juggle, learn-hop, learn-trot, learn-walk,"
         " obstacles, planar-net, pole, push, reach, simbicon-bird, simbicon-humanoid, simbicon-planar, simbicon-raptor,"
-        " stand, stand-push, steer, steer-walk, stop, turbo, turn, walk-bodies, walk-projectiles, walk-push, wall"
-        " (did you mean 'stand'?)",
+        " stairs, stand, stand-push, steer, steer-walk, step-over, stop, turbo, turn, walk-bodies, walk-projectiles,"
+        " walk-push, wall (did you mean 'stand'?)",
     ),
     (["run", "--json", "stand"], "name the scenario first: tumble run SCENARIO ...; there are: stand, push"),
     (["run", "stand", "--controller", "cpb"], "no controller 'cpb'; there are: "),

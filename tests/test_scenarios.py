@@ -28,7 +28,9 @@ from tumble.sims import Sims
 each_scenario = pytest.mark.parametrize("name", SCENARIOS)
 SETTLED = {"stand", "getup", "getup-prone", "obstacles", "turbo"}  # nothing is left to chance
 SETTLED |= {"learn-walk", "learn-hop", "learn-trot", "stop", "planar-net"}
+SETTLED |= {"step-over", "duck", "stairs"}  # where things are is the scene's
 SETTLED |= {"walk-projectiles", "hop-projectiles"}  # before the first throw
+COURSE = {"way_seconds", "touches"}
 COUNTED, FALLS = {"throws", "hits"}, {"downs", "resets"}
 LEARNED = {"stable_seconds", "stable_wall_seconds", "under_a_minute", "speed_along"} | FALLS
 OWN = {
@@ -37,6 +39,7 @@ OWN = {
     "learn-walk": LEARNED, "learn-hop": LEARNED, "learn-trot": LEARNED,
     "pole": {"poles"} | FALLS, "turn": {"speed_along"} | FALLS, "stop": {"speed_left"} | FALLS,
     "walk-projectiles": COUNTED | {"survived"} | FALLS, "hop-projectiles": COUNTED | {"survived"} | FALLS,
+    "step-over": COURSE, "duck": COURSE, "stairs": COURSE,
     "planar-net": {"net_seconds", "speed_along"} | FALLS,
 }  # fmt: skip
 

@@ -1,6 +1,7 @@
 """Walking by wishes, without planning: coros2010 chapter 5."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,6 +11,7 @@ from tumble.characters import Character, biped
 from tumble.commands import Push, Walk
 from tumble.errors import check_number
 from tumble.motors import ForceMotors
+from tumble.props import Prop
 from tumble.scenarios.scenario import Scenario, Trial
 from tumble.scenarios.track import Track
 from tumble.scene import Physics, Scene
@@ -151,7 +153,7 @@ class WalkBodies(Scenario):
         return math.dist(start, end) > 5.0
 
 
-def walking_scene(character: Character) -> Scene:
+def walking_scene(character: Character, props: Sequence[Prop] = ()) -> Scene:
     """The scene of a walker: small steps, torques, the thesis's friction."""
     physics = Physics(timestep=STEP, speculative=False, friction=FRICTION)
-    return Scene(character, physics=physics, motors=ForceMotors)
+    return Scene(character, props, physics=physics, motors=ForceMotors)

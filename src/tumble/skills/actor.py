@@ -138,7 +138,7 @@ class Actor:
         self.walker.reach(self.sims, self.row, hand, target, frame)
 
     def lower(self, low: float, seconds: float) -> float:
-        """Bend and crouch towards `low`, 0 upright to 1 down, the whole way in so many seconds; returns how low it is."""
+        """Bend and crouch towards `low`, 0 upright to 1 down, the whole way in so many s; how low it is by now."""
         step = TICK * self.scene.dt / seconds
         now = self._memory[own.LOW]
         self._memory[own.LOW] = now = now + min(max(low - now, -step), step)

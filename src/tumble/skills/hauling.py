@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from tumble.skills.acts import Pull, Push
 from tumble.skills.actor import Actor
+from tumble.skills.acts import Pull, Push
 from tumble.skills.approach import dock, facing
 from tumble.skills.holding import AWAY, back_off, come_anew, reach_down
 from tumble.walking import memory as mem

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from tumble.skills.acts import LetGo, Lift, PickUp, PutDown
 from tumble.skills.actor import CARRIED, Actor
+from tumble.skills.acts import LetGo, Lift, PickUp, PutDown
 from tumble.skills.approach import dock, facing, spot, walk_to
 from tumble.walking import memory as mem
 

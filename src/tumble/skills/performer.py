@@ -18,8 +18,8 @@ import numpy as np
 from tumble.controller import Controller
 from tumble.sims import Sims
 from tumble.skills import memory as own
-from tumble.skills.acts import Act, Go, LetGo, Lift, Pace, PickUp, Pull, Push, PutDown, Turn, Wait
 from tumble.skills.actor import TICK, Actor
+from tumble.skills.acts import Act, Go, LetGo, Lift, Pace, PickUp, Pull, Push, PutDown, Turn, Wait
 from tumble.skills.approach import go, turn_to
 from tumble.skills.hauling import pull, push
 from tumble.skills.holding import let_go, lift, pick_up, put_down

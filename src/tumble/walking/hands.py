@@ -27,7 +27,6 @@ from tumble.walking.memory import (
     PULLED,
     REACH,
     WISH_ALPHA,
-    WISH_CROUCH,
     WISH_HAUL,
     WISH_LOAD,
 )  # fmt: skip
@@ -42,7 +41,6 @@ def _towards(value, wish, step):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def follow_hands(body, k, m, f, i):  # type: ignore[no-untyped-def]
     """Bring crouch, load and arms nearer to what is wished; feel what is held; let go of what pulls too hard."""
-    m[CROUCH] = _towards(m[CROUCH], m[WISH_CROUCH], k.crouch_rate * body.dt)
     m[ALPHA] = _towards(m[ALPHA], m[WISH_ALPHA], 0.4 * body.dt)
     m[HAUL] = _towards(m[HAUL], m[WISH_HAUL], k.haul_rate * body.dt)
     held, pull = 0.0, (0.0, 0.0, 0.0)

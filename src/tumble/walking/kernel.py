@@ -16,8 +16,25 @@ from tumble.walking.balance import (
     tune_velocity,
 )  # fmt: skip
 from tumble.walking.body import BACK, FOOT, LEGS, PELVIS, SHIN, THIGH
+from tumble.walking.crossing import heed
 from tumble.walking.hands import busy, close_grips, follow_hands, use_hands
-from tumble.walking.memory import CLOCK, CROUCH, HEADING, LEAN, MODE, PERIOD, PHASE, SHIFT, SIDE, SPEED, STAND, WALK
+from tumble.walking.memory import (
+    BUSY,
+    CLOCK,
+    CROUCH,
+    GROUND,
+    HEADING,
+    LEAN,
+    MODE,
+    PERIOD,
+    PHASE,
+    SHIFT,
+    SIDE,
+    SPEED,
+    STAND,
+    TUNED,
+    WALK,
+)  # fmt: skip
 from tumble.walking.pose import generate, hinge, hold, rotation_of, trunk_pose
 from tumble.walking.steps import decide, foot_place, gait, pendulum_rate
 from tumble.walking.swing import swing
@@ -42,6 +59,8 @@ def _virtual_force(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     if m[MODE] == WALK:
         speed, place, drift = gait(m, pendulum_rate(body, look, foot), min(m[PHASE], 1.0) * m[PERIOD])
         off = dot(sub(look.com, foot), look.left)
+        if m[BUSY] == 1.0:
+            speed = m[TUNED]
         ahead = k.speed_gain * ((m[SPEED] if k.fixed_alpha else speed) - look.speed)
         side = k.side_stiffness * (place - off) + k.side_damping * (drift - look.drift)
     else:
@@ -49,7 +68,8 @@ def _virtual_force(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
         share = 1.0 if m[MODE] == SHIFT else 0.5
         middle = add(scale(share, foot), scale(1.0 - share, other))
         off = sub(look.com, middle)
-        out = dot(off, look.ahead) + look.pushed - (0.5 * (body.ball[stance] - body.heel[stance]) - body.sole_middle[stance])
+        middle_of_sole = 0.5 * (body.ball[stance] - body.heel[stance]) - body.sole_middle[stance]
+        out = dot(off, look.ahead) + look.pushed - middle_of_sole
         m[LEAN] = clamp(m[LEAN] + body.dt * out, -0.04, 0.04) if busy(m) else 0.0
         gain = k.busy_gain if busy(m) else 1.0
         ahead = -gain * (k.stand_stiffness * out + k.stand_damping / math.sqrt(gain) * look.speed + 20.0 * m[LEAN])
@@ -165,12 +185,15 @@ def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped
             continue
         leg = LEGS + 4 * side
         put(torque, leg + THIGH, scale(part, makeup))
-        bent = 1.0 if body.extra_knee[side] > 1e-3 else clamp(5.0 * m[CROUCH], 0.0, 1.0)
+        bent = clamp(5.0 * m[CROUCH], 0.0, 1.0)
+        if body.extra_knee[side] > 1e-3 or (walking and m[CROUCH] > 1e-3):
+            bent = 1.0
         if bent > 0.0 and (not walking or side == stance):
             weight_above = body.gravity * (look.total - body.above[leg + THIGH])
-            lift = clamp(level / body.hips, -0.4 * weight_above, 0.4 * weight_above)  # bent legs do not level by themselves
+            # bent legs do not level the pelvis by themselves
+            lift = clamp(level / body.hips, -0.4 * weight_above, 0.4 * weight_above)
             push_up(body, torque, f.xanchor[i], leg, bent * (part * weight_above + (-lift if side == 0 else lift)))
-        if m[CROUCH] > 0.0 and (not walking or side == stance):
+        if m[CROUCH] > 0.0 and not walking:
             _point_knee(body, k, look, f, i, torque, leg)
         if walking and side != stance:
             continue
@@ -182,13 +205,13 @@ def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped
 
 
 @njit(cache=True)
-def _project(body, f, i, torque, out):  # type: ignore[no-untyped-def]
+def _project(body, m, f, i, torque, out):  # type: ignore[no-untyped-def]
     """Torque vectors to fractions of the motors' strengths; the engine's damping is given back.
 
     The engine integrates the joints' damping implicitly, which keeps light feet stable at large steps; what
     it takes, -D w, is in the control already, so that the law is the thesis's, k_p e - k_d w.
     """
-    height = f.qpos[i, 2]
+    height = f.qpos[i, 2] - m[GROUND]
     fade = clamp((height - 0.25 * body.leg) / (0.2 * body.leg), 0.0, 1.0)
     for bone in range(BACK, LEGS + 8):
         for j in range(body.joint[bone], body.joint[bone] + body.joints[bone]):
@@ -197,11 +220,11 @@ def _project(body, f, i, torque, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def control_rows(body, k, styles, fields, torque, angles, out):  # type: ignore[no-untyped-def]
+def control_rows(body, terrain, k, styles, fields, torque, angles, out):  # type: ignore[no-untyped-def]
     """Controls (rows, motors) of all rows into `out`; the rows' memory moves on by a step.
 
     Args:
-      body, k, styles, fields: see `Body`, `WalkSettings`, `Styles`, `Fields`.
+      body, terrain, k, styles, fields: see `Body`, `Terrain`, `WalkSettings`, `Styles`, `Fields`.
       torque, angles: scratch, (bones, 3) and (trajectories,).
     """
     for i in range(out.shape[0]):
@@ -210,11 +233,12 @@ def control_rows(body, k, styles, fields, torque, angles, out):  # type: ignore[
         look = look_at(body, memory, fields, i)
         follow(body, k, styles, memory, look)
         decide(body, k, memory, look, fields, i)
+        heed(body, terrain, k, memory, look, fields, i)
         generate(styles, memory, angles)
         torque[:] = 0.0
         hold(body, k, memory, look, fields, i, angles, torque)
         if memory[MODE] == WALK:
-            swing(body, k, styles, memory, look, fields, i, angles, torque)
+            swing(body, terrain, k, styles, memory, look, fields, i, angles, torque)
         _balance(body, k, memory, look, fields, i, angles, torque)
-        _project(body, fields, i, torque, out)
+        _project(body, memory, fields, i, torque, out)
         close_grips(body, memory, i, out)

@@ -36,6 +36,18 @@ BLENDED = 5  # how far the arm has left the style's swing for the target, 0 to 1
 FIRM = 6  # how firmly it holds, 0 to 1
 # What the ground and what hangs over it ask for
 TERRAIN = 48
+BUSY = TERRAIN  # 1 while the swing foot's way is laid over something
+LAND_X, LAND_Y, LAND_Z = TERRAIN + 1, TERRAIN + 2, TERRAIN + 3  # where its ankle lands, and the ground there, m
+TOP = TERRAIN + 4  # m, of the highest that it passes over
+FRONT, BACK = TERRAIN + 5, TERRAIN + 6  # m along the heading: where it must be up, from where it may come down
+TRAILS = TERRAIN + 7  # 1 where the other foot is past it already
+TUNED = TERRAIN + 8  # m/s that the body should have now, so that it comes to where the foot lands in time
+LEAST_PERIOD = TERRAIN + 9  # s that it takes
+LIMIT = TERRAIN + 10  # m/s, largest speed
+LOWER = TERRAIN + 14  # rad, least crouch, so that the swing foot comes down to lower ground
+PLAIN = TERRAIN + 15  # 1 where it passes nothing, but lands at a chosen place
+LEFT_TIME = TERRAIN + 13  # s until the body is where the foot should land
+DUCK_BEND, DUCK_CROUCH = TERRAIN + 11, TERRAIN + 12  # rad, least bend and crouch
 # What skills remember
 SKILL = 64
 WISH_HAUL = 91  # N ahead with which the hands push, both together; below 0 they pull

@@ -161,5 +161,6 @@ def hold(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def
         _track_foot(body, k, look, f, i, torque, leg + FOOT, pitch)
         track_hinge(body, f, i, torque, leg + TOE, angles[STANCE_TOE if stands else SWING_TOE], 0.0, 1.0)
         if stands:
-            firm = 1.0 + (k.crouch_gain - 1.0) * min(m[CROUCH] / 0.3, 1.0)  # bent legs must not be springs
+            bent = m[CROUCH] if m[MODE] != WALK else 0.0
+            firm = 1.0 + (k.crouch_gain - 1.0) * min(bent / 0.3, 1.0)  # on two bent legs that are springs it rolls over
             track_hinge(body, f, i, torque, leg + SHIN, _stance_knee(body, m, angles, side), 0.0, firm)

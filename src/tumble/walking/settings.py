@@ -74,6 +74,13 @@ class WalkSettings:
     idle_after: float = 1.5  # s of standing before it idles; section 5.5.1 gives no numbers; ours
     idle_shift: float = 0.35  # of the way to a foot that its weight goes to and fro; ours
     idle_period: float = 7.0  # s; ours
+    cross_lead: float = 0.06  # m that the body is further ahead when a foot lands at a chosen place; ours
+    climb_lead: float = 0.4  # m more for each m up
+    cross_rate: float = 8.0  # rad/s, instead of swing_rate on such a step; ours
+    cross_wait: float = 0.3  # s that such a foot waits for the body; ours
+    pull_back: float = 0.3  # m that the trailing foot is drawn back for each m it has to rise; ours
+    turn_out: float = 0.2  # rad that its knee points outwards over the highest obstacle; ours
+    foot_pace: float = 1.7  # m/s of a foot on its way over something; ours
     # turning
     turn_rate: float = 2.0  # rad/s, omega_max, section 5.3.5
     longest_twist: float = 0.5  # rad of the back ahead of a turn, authors' code
@@ -93,7 +100,7 @@ class WalkSettings:
     haul_rate: float = 150.0  # N/s at which hands push harder; ours
     knee_turn_damping: float = 60.0  # N m s/rad of a bent stance leg's turn about itself; ours
     crouch_gain: float = 5.0  # times the stiffness of stance knees in a crouch: softer, the body rolls over; ours
-    crouch_rate: float = 1.5  # rad/s of the knees; ours
+    crouch_rate: float = 2.0  # rad/s of the knees; ours
     # wishes are followed at these rates; ours
     speed_rate: float = 1.0  # m/s^2
     blend_time: float = 0.5  # s, of every other wish

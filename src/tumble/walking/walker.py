@@ -32,6 +32,7 @@ from tumble.walking.body import ARMS, BONES, Fields, body_of, fields_of
 from tumble.walking.kernel import control_rows
 from tumble.walking.settings import WalkSettings
 from tumble.walking.style import TRAJECTORIES, Style, builtin_styles, check_style, table_of
+from tumble.walking.terrain import terrain_of
 
 # WalkSettings as compiled code takes it.
 Constants: Any = namedtuple("Constants", [f.name for f in dataclass_fields(WalkSettings)])  # type: ignore[misc]
@@ -96,7 +97,7 @@ class Walker(Controller):
 
     def _configure(self, settings: WalkSettings) -> None:
         self.settings = settings
-        self._body = body_of(self.scene, settings)
+        self._body, self._terrain = body_of(self.scene, settings), terrain_of(self.scene)
         self._constants = Constants(*(float(value) for value in vars(settings).values()))
 
     @property
@@ -122,6 +123,7 @@ class Walker(Controller):
         memory[:, mem.HEADING] = memory[:, mem.WISH_HEADING] = ahead
         memory[:, mem.PERIOD], memory[:, mem.STEP_WIDTH] = self.styles[0].period, self.styles[0].step_width
         memory[:, [mem.WISH_PERIOD, mem.WISH_STEP_WIDTH]] = OWN
+        memory[:, mem.LIMIT] = np.inf
 
     def _attach(self, sims: Sims) -> None:
         if sims is not self._sims:
@@ -131,7 +133,9 @@ class Walker(Controller):
     def control(self, sims: Sims) -> np.ndarray:
         """Controls (nsim, motors.size); moves the memory in the state on by a step. The array is used again."""
         self._attach(sims)
-        control_rows(self._body, self._constants, self._table, self._fields, self._torque, self._angles, self._out)
+        control_rows(
+            self._body, self._terrain, self._constants, self._table, self._fields, self._torque, self._angles, self._out
+        )
         return self._out
 
     def wish(self, sims: Sims, *, rows: Any = None, style: str | None = None, **wishes: Any) -> None:

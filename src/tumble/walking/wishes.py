@@ -10,8 +10,14 @@ from tumble.walking.hands import pull_lever, with_load
 from tumble.walking.memory import (
     BEND,
     BLEND,
+    CROUCH,
+    DUCK_BEND,
+    DUCK_CROUCH,
     HAUL,
     HEADING,
+    LEAST_PERIOD,
+    LIMIT,
+    LOWER,
     MEAN,
     MODE,
     PACE,
@@ -26,6 +32,7 @@ from tumble.walking.memory import (
     TWIST,
     WALK,
     WISH_BEND,
+    WISH_CROUCH,
     WISH_HEADING,
     WISH_PERIOD,
     WISH_SPEED,
@@ -103,16 +110,19 @@ def follow(body, k, styles, m, look):  # type: ignore[no-untyped-def]
     numbers = styles.numbers[int(m[WISH_STYLE])]
     period = m[WISH_PERIOD] if m[WISH_PERIOD] > 0.0 else numbers[0]
     width = m[WISH_STEP_WIDTH] if m[WISH_STEP_WIDTH] >= 0.0 else numbers[1] * body.hips / HUMANOID_HIPS
-    m[PERIOD] = _towards(m[PERIOD], period, share)
+    m[PERIOD] = _towards(m[PERIOD], max(period, m[LEAST_PERIOD]), share)
     if m[WISH_SPEED] == 0.0:
         width = max(width, stand_width(body, k))
     m[STEP_WIDTH] = _towards(m[STEP_WIDTH], width, 0.2 * share)
     m[STEP_HEIGHT] = _towards(m[STEP_HEIGHT], m[WISH_STEP_HEIGHT], 0.2 * share)
-    m[BEND] = _towards(m[BEND], m[WISH_BEND], share)
+    bend = max(m[WISH_BEND], m[DUCK_BEND]) if m[DUCK_BEND] > 0.0 else m[WISH_BEND]
+    m[BEND] = _towards(m[BEND], bend, share)
+    m[CROUCH] = _towards(m[CROUCH], max(m[WISH_CROUCH], m[DUCK_CROUCH], m[LOWER]), k.crouch_rate * body.dt)
     still = m[MODE] != WALK
     wish = 0.0 if still else m[WISH_SPEED]
     if abs(wrapped(m[WISH_HEADING] - look.heading)) > k.slow_turn:  # V_d within a turn, section 5.3.5
         wish = clamp(wish, -k.turn_speed, k.turn_speed)
+    wish = min(wish, m[LIMIT])
     m[SPEED] = _towards(m[SPEED], wish, k.speed_rate * body.dt)
     # integral action: what the body loses at footstrikes is made up by shorter steps
     most = 0.0 if still or k.fixed_alpha else k.longest_trim * body.leg
