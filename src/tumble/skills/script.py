@@ -96,7 +96,7 @@ def parse(text: str, names: Iterable[str] = ()) -> tuple[Act, ...]:
     if len(text) > LONGEST:
         raise UserError(f"a script has at most {LONGEST} letters, got {len(text)}; do it in parts")
     reader = _Reader(names)
-    acts = []
+    acts: list[Act] = []
     for number, line in _lines(text):
         if len(acts) == MOST:
             raise UserError(f"line {number}: a script has at most {MOST} acts; do it in parts")
@@ -133,10 +133,8 @@ def line_of(act: Act) -> str:
             return f"pick up {act.name}"
         case Lift():
             return f"lift {act.name}"
-        case PutDown(None):
-            return "put it down"
-        case PutDown():
-            return f"carry it to {_place_text(act.place)}"
+        case PutDown(place):
+            return "put it down" if place is None else f"carry it to {_place_text(place)}"
         case LetGo():
             return "let go"
         case Push():
