@@ -1,10 +1,11 @@
 """Scenes and small settings that many tests share; built once, so that numba compiles once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pytest
+from doing import Crates, Doer, doer
 
 from tumble.characters import humanoid
 from tumble.controller import Controller
@@ -12,12 +13,10 @@ from tumble.controllers import CONTROLLERS, Kind
 from tumble.goals import Goal, balance
 from tumble.planners import CPBPSettings
 from tumble.props import Ball
+from tumble.scenarios import SCENARIOS
 from tumble.scene import Scene
 from tumble.sims import Sims
-from tumble.skills.acts import Act
-from tumble.skills.check import check_acts, held_in
-from tumble.skills.script import line_of
-from tumble.walking import Walker, WalkSettings
+from tumble.walking import WalkSettings
 
 
 @pytest.fixture(scope="session")
@@ -85,36 +84,21 @@ def still() -> Still:
     return Still()
 
 
-class Doer(Walker):
-    """A walker that notes scripts and pretends to do their first act, until it is told how to walk."""
-
-    scripts = True
-
-    def __init__(self, scene: Scene, settings: WalkSettings = WalkSettings()) -> None:
-        super().__init__(scene, settings)
-        self.given: list[tuple[Act, ...]] = []
-
-    def check_script(self, sims: Sims, acts: Sequence[Act]) -> None:
-        check_acts(self.scene, acts, held_in(self.scene, sims.state[0]), sims.state[0])
-
-    def set_script(self, sims: Sims, acts: Sequence[Act]) -> None:
-        self.given.append(tuple(acts))
-        self.doing = line_of(acts[0])
-
-    def set_wishes(self, sims: Sims, wishes: Mapping[str, Any]) -> None:
-        super().set_wishes(sims, wishes)
-        if "speed" in wishes or "heading" in wishes:
-            self.doing = ""
-
-
 @pytest.fixture
 def doers(monkeypatch: pytest.MonkeyPatch) -> list[Doer]:
     """All that are made as controller 'walker' from now on; they are `Doer`s."""
     made: list[Doer] = []
 
-    def make(scene: Scene, settings: Any, *_: Any) -> Doer:
-        made.append(Doer(scene, settings))
+    def make(*given: Any) -> Doer:
+        made.append(doer(*given))
         return made[-1]
 
-    monkeypatch.setitem(CONTROLLERS, "walker", Kind(make, WalkSettings, "does scripts"))
+    monkeypatch.setitem(CONTROLLERS, "walker", Kind(make, WalkSettings, "pretends to do scripts"))
     return made
+
+
+@pytest.fixture
+def crates(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a scenario with crates."""
+    monkeypatch.setitem(SCENARIOS, Crates.name, Crates)
+    return Crates.name

@@ -111,7 +111,7 @@ class Take:
 
     def _make(self, scene: Scene, settings: Any) -> Controller:
         make = controller_kind(self.choice.controller).make
-        return make(scene, settings, self.choice.seed, self._threads, self.wanted)
+        return make(scene, settings, self.choice.seed, self._threads, self.script or self.wanted)
 
     @property
     def dt(self) -> float:
