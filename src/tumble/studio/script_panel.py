@@ -3,7 +3,7 @@
 from nicegui import ui
 
 from tumble.commands import Do, Walk
-from tumble.skills.script import FORMS
+from tumble.skills.script import FORMS, LONGEST
 from tumble.studio.desk import Desk
 from tumble.studio.panels import BLUR
 
@@ -22,7 +22,7 @@ def script_panel(desk: Desk) -> None:
 
     with ui.column().classes("panel") as box:
         text = ui.textarea("script, one act a line", placeholder="go to 2 1\nturn to 90\nwait 2 s").classes("wide")
-        text.props("outlined dense autogrow spellcheck=false data-testid=script")
+        text.props(f"outlined dense autogrow spellcheck=false maxlength={LONGEST} data-testid=script")
         text.on("keydown.ctrl.enter", do)
         with ui.row().classes("line"):
             for label, act, mark, about in (
