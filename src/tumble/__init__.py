@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tumble.characters import CHARACTERS, Character, biped, character, humanoid
-    from tumble.commands import Drag, Explode, Push, Release, Reset, SetGoal, SetParameter, Throw, Walk
+    from tumble.commands import Do, Drag, Explode, Push, Release, Reset, SetGoal, SetParameter, Throw, Walk
     from tumble.controller import Controller
     from tumble.errors import UserError
     from tumble.goals import Goal, Term, Way, balance, gait, juggle, on_ball, reach, reaching, steer, turbo
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "characters": ("CHARACTERS", "Character", "biped", "character", "humanoid"),
-    "commands": ("Drag", "Explode", "Push", "Release", "Reset", "SetGoal", "SetParameter", "Throw", "Walk"),
+    "commands": ("Do", "Drag", "Explode", "Push", "Release", "Reset", "SetGoal", "SetParameter", "Throw", "Walk"),
     "controller": ("Controller",),
     "errors": ("UserError",),
     "goals": ("Goal", "Term", "Way", "balance", "gait", "juggle", "on_ball", "reach", "reaching", "steer", "turbo"),
@@ -69,8 +69,8 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "CHARACTERS", "CPBP", "MCTS", "PLANNERS", "SCENARIOS", "SMC", "Ball", "Box", "CPBPSettings", "Character",
-    "Controller", "Drag", "Explode", "Frame", "Goal", "MCTSSettings", "Physics", "Plan", "Planned", "Planner", "Push",
-    "Recorder", "Recording", "Release", "Reset", "SMCSettings", "Scenario", "Scene", "Session", "SetGoal",
+    "Controller", "Do", "Drag", "Explode", "Frame", "Goal", "MCTSSettings", "Physics", "Plan", "Planned", "Planner",
+    "Push", "Recorder", "Recording", "Release", "Reset", "SMCSettings", "Scenario", "Scene", "Session", "SetGoal",
     "SetParameter", "Sims", "Term", "Throw", "UserError", "Walk", "WalkSettings", "Walker", "Way", "balance",
     "biped", "character", "gait", "humanoid", "juggle", "on_ball", "reach", "reaching", "run_trial", "steer", "turbo",
 ]  # fmt: skip

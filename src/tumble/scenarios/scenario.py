@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tumble.characters import Character
-from tumble.commands import Command, SetGoal, Walk
-from tumble.controllers import controller_kind
+from tumble.commands import Command, SetGoal
+from tumble.controllers import Wants, controller_kind
 from tumble.scenarios.track import Track
 from tumble.scene import Scene
 from tumble.settings import replaced
@@ -70,7 +70,7 @@ class Scenario(ABC):
         """The world it happens in; the seed decides where things are in one that is `strewn`."""
         return Scene(character)
 
-    def wants(self) -> SetGoal | Walk:
+    def wants(self) -> Wants:
         """What the character wants, until an event says otherwise."""
         return SetGoal("balance")
 

@@ -4,7 +4,8 @@ import time
 
 import numpy as np
 
-from tumble.commands import Command, Reset, SetGoal, Walk
+from tumble.commands import Command, Reset, SetGoal
+from tumble.controllers import Wants
 from tumble.scene import Scene
 from tumble.session import Frame, Session
 
@@ -27,7 +28,7 @@ class Track:
       broken: whether the live world went unstable.
     """
 
-    def __init__(self, scene: Scene, wants: SetGoal | Walk | None = None, began: float = 0.0) -> None:
+    def __init__(self, scene: Scene, wants: Wants | None = None, began: float = 0.0) -> None:
         self.scene, self.wants, self.began = scene, wants, began
         self._clock = time.perf_counter()
         self._standing = scene.show(scene.state("rest")).body(scene.character.root).xipos[2]
