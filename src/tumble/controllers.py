@@ -13,6 +13,7 @@ from tumble.controller import Controller
 from tumble.errors import UserError, choose
 from tumble.planners import PLANNERS, Planned
 from tumble.scene import Scene
+from tumble.skills.performer import Performer
 from tumble.walking import Walker, WalkSettings
 from tumble.walking.simbicon import Simbicon
 
@@ -59,7 +60,7 @@ def _asks(wants: Wants) -> str:
 def _walker(scene: Scene, settings: Any, seed: int, threads: int, wants: Wants) -> Controller:
     if isinstance(wants, SetGoal):
         raise UserError(f"controller 'walker' takes wishes, and this wants a goal; choose: {', '.join(PLANNERS)}")
-    return Walker(scene, settings)
+    return Performer(Walker(scene, settings))
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,12 @@ from tumble.skills import memory as own
 from tumble.skills.actor import TICK, Actor
 from tumble.skills.acts import Act, Go, LetGo, Lift, Pace, PickUp, Pull, Push, PutDown, Turn, Wait
 from tumble.skills.approach import go, turn_to
+from tumble.skills.check import check_acts, held_in
 from tumble.skills.hauling import pull, push
 from tumble.skills.holding import let_go, lift, pick_up, put_down
+from tumble.skills.script import line_of
 from tumble.walking import Walker
+from tumble.walking.style import Style
 
 USUAL_PACE = 0.6  # m/s
 
@@ -35,6 +38,8 @@ class Performer(Controller):
       walker: who walks.
       script: what it does, or did last.
     """
+
+    scripts = True
 
     def __init__(self, walker: Walker) -> None:
         self.walker, self.scene = walker, walker.scene
@@ -70,6 +75,8 @@ class Performer(Controller):
 
     def _perform(self, actor: Actor, memory: np.ndarray) -> None:
         act = self.script[int(memory[own.ACT])]
+        if actor.row == 0:
+            self.doing = line_of(act)
         memory[own.CLOCK] += TICK * self.scene.dt
         if SKILLS[type(act)](actor, act):
             memory[own.ACT] += 1
@@ -77,10 +84,25 @@ class Performer(Controller):
             memory[own.NOTES : own.NOTES + own.NOTE_COUNT] = 0.0
             if memory[own.ACT] == len(self.script):
                 actor.wish(speed=0.0)
+                self.doing = "" if actor.row == 0 else self.doing
 
     def done(self, sims: Sims, row: int = 0) -> bool:
         """Whether the script has come to its end."""
         return bool(sims.view("userdata")[row, own.ACT] >= len(self.script))
+
+    @property
+    def styles(self) -> list[Style]:
+        """See `Walker`."""
+        return self.walker.styles
+
+    def restyle(self, style: Style) -> None:
+        """See `Walker`."""
+        self.walker.restyle(style)
+
+    def check_script(self, sims: Sims, acts: Sequence[Act]) -> None:
+        """Refuse what the body cannot do from where it stands now, before it sets out."""
+        state = sims.state[0]
+        check_acts(self.scene, acts, held_in(self.scene, state), state)
 
     def set_script(self, sims: Sims, acts: Sequence[Act]) -> None:
         """Do these acts from the next control on, in all rows; what is held stays held."""
@@ -102,7 +124,7 @@ class Performer(Controller):
         self._attach(sims)
         if not self.script:
             return
-        self.script = ()
+        self.script, self.doing = (), ""
         for actor in self._actors:
             actor.rise()
 

@@ -31,9 +31,9 @@ from tumble.scene import Scene
 from tumble.session import Frame, Session
 from tumble.settings import replaced
 from tumble.skills.check import held_in
+from tumble.skills.performer import Performer
 from tumble.skills.pointing import script_for
 from tumble.studio.responses import Responses
-from tumble.walking import Walker
 
 THROWN = "thrown"  # name of the ball that people throw
 DENSITY = 500.0  # kg/m^3 of it: 5 kg have a radius of 13 cm
@@ -403,6 +403,6 @@ def inherit(controller: Controller, old: Controller) -> None:
     controller.weights = dict(old.weights)
     if isinstance(controller, Planned) and isinstance(old, Planned):
         controller.planner.learn_from(old.planner)
-    if isinstance(controller, Walker) and isinstance(old, Walker):
+    if isinstance(controller, Performer) and isinstance(old, Performer):
         for style in old.styles:
             controller.restyle(style)
