@@ -66,7 +66,8 @@ class VelocityMotors:
 class ForceMotors:
     """A force on every joint, as a fraction of its strength in [-1, 1]; then how firmly each grip holds, 0 to 1.
 
-    Attributes as in `VelocityMotors`; grips are those of `tumble.grips`, four numbers each.
+    Attributes as in `VelocityMotors`, and strength: (size,) N m at a control of 1, 1 for grips. Grips are those of
+    `tumble.grips`, four numbers each.
     """
 
     speeds: ClassVar[bool] = False
@@ -79,12 +80,12 @@ class ForceMotors:
         self.low[self.joints :] = 0.0
         self.qpos = model.jnt_qposadr[ids].astype(np.intp)
         self.qvel = model.jnt_dofadr[ids].astype(np.intp)
-        self._strength = np.ones(self.size)
-        self._strength[: self.joints] = [joint.strength for joint in character.joints.values()]
+        self.strength = np.ones(self.size)
+        self.strength[: self.joints] = [joint.strength for joint in character.joints.values()]
 
     def write(self, control: np.ndarray, qvel: np.ndarray, ctrl: np.ndarray) -> None:
         """Turn controls (nsim, size) into MuJoCo's ctrl (nsim, nu)."""
-        np.multiply(control, self._strength, out=ctrl)
+        np.multiply(control, self.strength, out=ctrl)
 
     @staticmethod
     def add(spec: mujoco.MjSpec, character: Character, gain: float) -> None:
