@@ -22,7 +22,7 @@ from tumble.props import Crate, Prop, handle_name
 
 STIFFNESS = 8000.0  # N/m; coros2010 section 5.5.4 says stiff: a crate of 25 kg hangs 1.5 cm below two palms
 DAMPING = 160.0  # N s/m: a bit less than critical for what an arm weighs at its hand
-TURN_DAMPING = 3.0  # N m s/rad of a crate's turn about its handles: free to swing, it swings in step with the walk
+TURN_DAMPING = 0.8  # N m s/rad of a crate's turn about its handles: free to swing, it swings in step with the walk
 PARTS = 4  # actuators of a grip
 
 

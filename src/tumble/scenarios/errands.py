@@ -104,7 +104,7 @@ def _reach(character: Character) -> float:
 class _Haul(Errand):
     """A crate of 80 kg with handles, friction 0.2, to be moved along its own axis."""
 
-    seconds: ClassVar[float] = 45.0
+    seconds: ClassVar[float] = 60.0
     way: ClassVar[float]
     distance: float
     mass: float
@@ -147,7 +147,7 @@ class CratePush(_Haul):
 
     name: ClassVar[str] = "crate-push"
     summary: ClassVar[str] = (
-        "push a crate of 80 kg (friction 0.2) 2 m ahead (--distance): 1.8 m, 0.5 m aside, up, at 45 s"
+        "push a crate of 80 kg (friction 0.2) 2 m ahead (--distance): 1.8 m, 0.5 m aside, up, at 60 s"
     )
     way: ClassVar[float] = 1.0
 
@@ -169,7 +169,7 @@ class CratePull(_Haul):
     """kg."""
 
     name: ClassVar[str] = "crate-pull"
-    summary: ClassVar[str] = "pull a crate of 80 kg (friction 0.2) 1.5 m (--distance): 1.35 m, 0.5 m aside, up, at 45 s"
+    summary: ClassVar[str] = "pull a crate of 80 kg (friction 0.2) 1.5 m (--distance): 1.35 m, 0.5 m aside, up, at 60 s"
     way: ClassVar[float] = -1.0
 
     def __post_init__(self) -> None:
@@ -191,9 +191,9 @@ class CrateCarry(Errand):
 
     name: ClassVar[str] = "crate-carry"
     summary: ClassVar[str] = (
-        "lift a crate of 5 to 25 kg (--mass), carry it 1.5 to 3 m, put it down within 0.3 m, up, at 45 s"
+        "lift a crate of 5 to 25 kg (--mass), carry it 1.5 to 3 m, put it down within 0.3 m, up, at 60 s"
     )
-    seconds: ClassVar[float] = 45.0
+    seconds: ClassVar[float] = 60.0
 
     def __post_init__(self) -> None:
         check_number("mass", self.mass, 0.0, 200.0)

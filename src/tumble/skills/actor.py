@@ -14,7 +14,8 @@ from tumble.walking import Walker
 from tumble.walking import memory as mem
 
 TICK = 10  # physics steps from one look of a skill to the next: 1/50 s
-BEND, CROUCH = 1.8, 1.2  # rad of the trunk and of the knees when it is all the way down; ours
+BEND = 1.9  # rad of the trunk when it is all the way down; ours
+STOOP, SQUAT = 0.5, 1.3  # rad of the knees then: for crates, which knees would hit, and for things on the floor; ours
 HUMANOID_ARM = 0.58  # m from shoulder to palm, of the body that lengths below are given for
 CARRIED = (0.40, 0.18)  # m ahead of and above the pelvis where hands carry; ours
 
@@ -50,13 +51,20 @@ class Actor:
 
     @property
     def heading(self) -> float:
+        """Where its pelvis faces, told by its side: bent down it looks at the ground."""
         w, x, y, z = self._qpos[3:7]
-        return math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+        return math.atan2(2 * (w * z - x * y), 1 - 2 * (x * x + z * z))
 
     @property
     def stands(self) -> bool:
         """Whether it stands on both feet."""
         return bool(self._memory[mem.MODE] == mem.STAND)
+
+    @property
+    def still(self) -> bool:
+        """Whether it stands and hardly moves."""
+        speed = self.sims.view("com_velocity")[self.row, :2]
+        return self.stands and float(np.hypot(*speed)) < 0.04
 
     @property
     def ground(self) -> float:
@@ -137,13 +145,23 @@ class Actor:
         """See `Walker.reach`."""
         self.walker.reach(self.sims, self.row, hand, target, frame)
 
-    def lower(self, low: float, seconds: float) -> float:
-        """Bend and crouch towards `low`, 0 upright to 1 down, the whole way in so many s; how low it is by now."""
+    def raise_hands(self, hands: Sequence[int], speed: float) -> None:
+        """Move the targets of hands up, m/s."""
+        for hand in hands:
+            self._memory[mem.HAND + mem.HAND_SIZE * hand + mem.HAND_Z] += speed * TICK * self.scene.dt
+
+    def lower(self, low: float, seconds: float, knees: float | None = None) -> float:
+        """Bend and crouch towards `low`, 0 upright to 1 down, the whole way in so many s; how low it is by now.
+
+        knees: rad that they bend; as the last time where not given.
+        """
         step = TICK * self.scene.dt / seconds
         now = self._memory[own.LOW]
         self._memory[own.LOW] = now = now + min(max(low - now, -step), step)
+        if knees is not None:
+            self._memory[own.KNEES] = knees
         eased = now * now * (3 - 2 * now)
-        self.wish(bend=BEND * eased, crouch=CROUCH * eased)
+        self.wish(bend=BEND * eased, crouch=float(self._memory[own.KNEES]) * eased)
         return float(now)
 
     def rise(self) -> None:
@@ -153,6 +171,16 @@ class Actor:
         for hand in (0, 1):
             if self.held(hand) is None:
                 self.walker.reach(self.sims, self.row, hand, None)
+
+    @property
+    def carried(self) -> float:
+        """Share of what it holds whose weight hangs on its hands by now."""
+        return float(self._memory[mem.CARRIED])
+
+    def load_mass(self, hand: int) -> float:
+        """kg that a hand holds; half of what both hold."""
+        name = self.held(hand)
+        return 0.0 if name is None else self.crate(name).mass / (2 if self.held(1 - hand) == name else 1)
 
     @property
     def load(self) -> float:

@@ -11,7 +11,11 @@ NEAR = 0.12  # m from a place where it has come; ours
 SLOWEST = 0.15  # m/s of an approach; ours
 BRAKE = 0.8  # m/s for each m that is left
 AROUND = 0.95  # m from what it walks around, sideways
-RUN_UP = 0.9  # m of the last, straight part of the way to where it stands facing something
+RUN_UP = 1.1  # m of the last, straight part of the way to where it stands facing something
+HALT_BEFORE = 0.05  # m before a place where it stops, because it needs another step to come to rest
+ASIDE = 0.18  # m off the line at which it tries again
+ROUND, LINE, HALT, BACK = 0, 1, 2, 3  # stages of `dock`
+TAKE = 4  # the first stage after it
 
 
 def facing(heading: float) -> np.ndarray:
@@ -55,37 +59,78 @@ def _passed(actor: Actor, way: np.ndarray) -> bool:
 def turn_to(actor: Actor, heading: float) -> bool:
     """Turn on the spot; whether it faces that way and stands."""
     actor.wish(speed=0.0, heading=heading)
-    off = (heading - actor.heading + math.pi) % (2 * math.pi) - math.pi
-    return actor.stands and abs(off) < 0.15
+    return actor.stands and abs(_turned(heading, actor.heading)) < 0.15
+
+
+def come_before(actor: Actor, place: np.ndarray, distance: float) -> bool:
+    """Walk until a place is so many m ahead, from wherever it comes; whether it stands there."""
+    way = np.subtract(place, actor.place)
+    left = float(np.hypot(*way)) - distance
+    if left > 0.15:
+        actor.wish(heading=math.atan2(way[1], way[0]))
+    if actor.stage != HALT and left < HALT_BEFORE:
+        actor.stage = HALT
+    if actor.stage != HALT:
+        actor.wish(speed=min(actor.pace, max(SLOWEST, BRAKE * left)))
+        return False
+    actor.wish(speed=0.0)
+    stood = actor.still and actor.clock > 0.8
+    if stood and left > 0.12:
+        actor.stage = ROUND
+    return stood and actor.stage == HALT
 
 
 def dock(actor: Actor, place: np.ndarray, heading: float, wide: float = AROUND) -> bool:
-    """Walk to a place so that it stands there facing `heading`; whether it does.
+    """Walk to a place so that it stands there facing `heading`; whether it does. Stages `ROUND` to `BACK` are its.
 
-    It comes round what stands there, `wide` m from it, and goes the last part straight.
+    It comes round what stands there, `wide` m from it, goes the last part straight, and goes back for another try
+    where it has come too far aside.
     """
     ahead = facing(heading)
     left = np.array([-ahead[1], ahead[0]])
     off = actor.place - place
     along, side = float(off @ ahead), float(off @ left)
-    turn = (heading - actor.heading + math.pi) % (2 * math.pi) - math.pi
-    if actor.stage == 0:  # round it
-        sign = 1.0 if side >= 0 else -1.0
-        if along < -0.5 and abs(side) < 0.5 * -along:
-            actor.stage = 1
-        elif along > -0.6 * RUN_UP and abs(side) < wide - 0.1:
-            walk_to(actor, place + ahead * min(along, 1.5) + left * sign * wide, stop=False)
-        elif along > -RUN_UP:
-            walk_to(actor, place - ahead * 1.3 * RUN_UP + left * sign * 0.5 * wide, stop=False)
+    astray = abs(side) > ASIDE or abs(_turned(heading, actor.heading)) > 0.4
+    if actor.stage == ROUND:
+        if along < -0.5 and abs(side) < min(0.25 * -along, 0.3):
+            actor.stage = LINE
         else:
-            walk_to(actor, place - ahead * RUN_UP, stop=False)
-        return False
-    if actor.stage == 1:  # along the line
-        steer = math.atan2(-side, 0.5)
-        actor.wish(heading=heading + min(max(steer, -0.6), 0.6) if along < -0.25 else heading)
+            _go_round(actor, place, ahead, left, along, side, wide)
+    elif actor.stage == LINE:
+        actor.wish(heading=heading + min(max(math.atan2(-side, 0.5), -0.6), 0.6) if along < -0.25 else heading)
         actor.wish(speed=min(actor.pace, max(SLOWEST, BRAKE * -along)))
-        if along > -0.06:
-            actor.stage = 2
-        return False
-    actor.wish(speed=0.0, heading=heading)
-    return actor.stands and abs(turn) < 0.2 and actor.clock > 0.4
+        if along > -0.4 and abs(side) > 2 * ASIDE:
+            actor.stage = BACK
+        elif along > -HALT_BEFORE:
+            actor.stage = BACK if astray else HALT
+    elif actor.stage == BACK:
+        actor.wish(speed=-0.35, heading=heading + min(max(0.8 * side, -0.4), 0.4))
+        if along < -RUN_UP:
+            actor.stage = ROUND
+    else:
+        actor.wish(speed=0.0, heading=heading)
+        stood = actor.still and actor.clock > 0.8
+        if stood and along < -0.1:
+            actor.stage = LINE  # another step
+        elif stood and astray:
+            actor.stage = BACK
+        return stood and actor.stage == HALT
+    return False
+
+
+def _go_round(
+    actor: Actor, place: np.ndarray, ahead: np.ndarray, left: np.ndarray, along: float, side: float, wide: float
+) -> None:
+    """Towards the start of the straight part, sideways first where what stands there is in between."""
+    sign = 1.0 if side >= 0 else -1.0
+    if along > -0.6 * RUN_UP and abs(side) < wide - 0.1:
+        walk_to(actor, place + ahead * min(along, 1.5) + left * sign * wide, stop=False)
+    elif along > -RUN_UP:
+        walk_to(actor, place - ahead * 1.3 * RUN_UP + left * sign * 0.4 * wide, stop=False)
+    else:
+        walk_to(actor, place - ahead * RUN_UP, stop=False)
+
+
+def _turned(a: float, b: float) -> float:
+    """The angle from b to a, within half a turn."""
+    return (a - b + math.pi) % (2 * math.pi) - math.pi

@@ -6,7 +6,7 @@ import numpy as np
 
 from tumble.skills.actor import Actor
 from tumble.skills.acts import Pull, Push
-from tumble.skills.approach import dock, facing
+from tumble.skills.approach import TAKE, dock, facing
 from tumble.skills.holding import AWAY, back_off, come_anew, reach_down
 from tumble.walking import memory as mem
 
@@ -19,7 +19,7 @@ STUCK = 0.03  # m/s of a crate that does not come along
 STEER = 0.8  # rad that it turns back for each rad that a pushed crate has turned, and each m that it is off its line
 TUG, TUG_PERIOD = 0.25, 1.4  # rad of the trunk to and fro, s; section 5.5.4: sporadic tugging by the bend; ours
 
-TAKE, CLOSE, HAUL, STOP = 3, 4, 5, 8  # stages; `dock` has 0 to 2, `come_anew` 6
+CLOSE, HAUL, STOP = TAKE + 1, TAKE + 2, AWAY + 1  # stages
 HEADING, START_X, START_Y, STILL, DECIDED = 0, 1, 2, 3, 7  # notes
 
 

@@ -4,22 +4,24 @@ import math
 
 import numpy as np
 
-from tumble.skills.actor import CARRIED, Actor
+from tumble.skills.actor import CARRIED, SQUAT, STOOP, Actor
 from tumble.skills.acts import LetGo, Lift, PickUp, PutDown
-from tumble.skills.approach import dock, facing, spot, walk_to
+from tumble.skills.approach import TAKE, come_before, dock, facing, spot, walk_to
 from tumble.walking import memory as mem
 
 TOUCH = 0.035  # m between palm and handle at which a hand closes; ours
 GRAB = 0.07  # the same where it walks by
-STAND_OFF = 0.42  # m ahead of the pelvis where things are when it bends for them
-SET_OFF = 0.46  # m ahead of the pelvis where things are set down, off the toes
+STAND_OFF = 0.45  # m ahead of the pelvis where things are when it bends for them
+SET_OFF = 0.50  # m ahead of the pelvis where things are set down, off the toes
 BESIDE = 0.38  # m to the side of the way where things are taken in passing
 DOWN, UP = 2.2, 2.0  # s for the whole way down and up
+NUDGE = 0.08  # m/s that hands go up until they have the weight
+SLOWER = 0.08  # s more for each kg of a load on the way up
 PATIENCE = 7.0  # s of trying to reach, after which it comes anew
 
 # Notes of an act: the heading that it stands with, the hand or the side, hands' places where it took hold, decided.
 HEADING, HAND, FROM, DECIDED = 0, 1, 2, 7
-TAKE, CLOSE, RAISE, AWAY, PASS = 3, 4, 5, 6, 7  # stages; `dock` has 0 to 2
+CLOSE, RAISE, AWAY, PASS = TAKE + 1, TAKE + 2, TAKE + 3, TAKE + 4  # stages
 
 
 def _eased(x: float) -> float:
@@ -83,7 +85,7 @@ def reach_down(actor: Actor, targets: dict[int, np.ndarray]) -> list[bool]:
         actor.reach(hand, target)
     near = [_near(actor, hand, target) for hand, target in targets.items()]
     if not all(near) and actor.clock > 0.8:
-        actor.lower(1.0, DOWN)
+        actor.lower(1.0, DOWN, STOOP if len(targets) > 1 else SQUAT)
     if actor.clock > PATIENCE:
         come_anew(actor)
     return near
@@ -108,11 +110,13 @@ def back_off(actor: Actor) -> None:
 
 
 def _take_weight(actor: Actor, hands: tuple[int, ...]) -> None:
-    """Wait until the hands hold firmly, then carry; notes where they are."""
+    """Wait until the hands hold firmly, then take the weight; notes where they are."""
     if not all(actor.firm(hand) for hand in hands):
         return
     actor.wish(load=1.0)
     if actor.load >= 1.0:
+        actor.raise_hands(hands, NUDGE)
+    if actor.load >= 1.0 and (actor.carried > 0.9 or actor.clock > PATIENCE):
         for i, hand in enumerate(hands):
             place = actor.from_pelvis(actor.palm(hand))
             actor.notes[FROM + 2 * i : FROM + 2 * i + 2] = place[0], place[2]
@@ -121,12 +125,13 @@ def _take_weight(actor: Actor, hands: tuple[int, ...]) -> None:
 
 def _raise(actor: Actor, carried: dict[int, tuple[float, float, float]]) -> bool:
     """Bring hands from where they took hold to where they carry, ahead, left and up of the pelvis, and straighten."""
-    share = _eased(actor.clock / UP)
+    seconds = UP + SLOWER * sum(actor.load_mass(hand) for hand in carried)
+    share = _eased(actor.clock / seconds)
     for i, (hand, (ahead, left, up)) in enumerate(carried.items()):
         x, z = actor.notes[FROM + 2 * i : FROM + 2 * i + 2]
         ahead, up = actor.size * ahead, actor.size * up
         actor.reach(hand, (x + share * (ahead - x), left, z + share * (up - z)), mem.BODY)
-    return actor.lower(0.0, UP) == 0.0 and share == 1.0
+    return actor.lower(0.0, seconds) == 0.0 and share == 1.0
 
 
 # Picking up with one hand
@@ -212,7 +217,7 @@ def put_down(actor: Actor, act: PutDown) -> bool:
             actor.stage = TAKE
     place = notes[FROM : FROM + 2]
     if actor.stage < TAKE:
-        if dock(actor, place - actor.size * SET_OFF * facing(notes[HEADING]), notes[HEADING]):
+        if come_before(actor, place, actor.size * SET_OFF):
             actor.stage = TAKE
     elif actor.stage == TAKE:
         if _set_down(actor, name, hands, place):
@@ -235,7 +240,7 @@ def _set_down(actor: Actor, name: str, hands: tuple[int, ...], place: np.ndarray
     if not actor.stands and actor.clock < 1.0:
         return False
     crate = actor.crate(name)
-    low = actor.lower(1.0, DOWN)
+    low = actor.lower(1.0, DOWN + SLOWER * crate.mass, STOOP if len(hands) > 1 else SQUAT)
     middle = actor.crate_place(name)
     ground = actor.ground + crate.half[2]
     to = np.array([*place, max(ground - 0.03, ground + (middle[2] - ground) * (1.0 - _eased(1.5 * low)) - 0.03)])

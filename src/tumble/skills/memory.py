@@ -10,3 +10,4 @@ LOW = SKILL + 4  # how far it has bent and crouched down, 0 to 1
 PACE = SKILL + 5  # m/s, the fastest that it walks by itself
 NOTES = SKILL + 6  # eight numbers that an act keeps from stage to stage
 NOTE_COUNT = 8
+KNEES = NOTES + NOTE_COUNT  # rad that the knees bend when it is all the way down

@@ -35,6 +35,7 @@ class WalkSettings:
     chest_share: float = 0.3
     stand_stiffness: float = 30.0  # 1/s^2, standing, ahead; authors' code: 10, less than gravity takes
     stand_damping: float = 12.0  # 1/s; authors' code: 150, which the largest force cuts anyway
+    busy_steadiness: float = 2.0  # times stand_lean and stand_sway then; ours
     busy_gain: float = 2.0  # times the stiffness of a stand while hands or knees are busy; ours
     stand_side_stiffness: float = 50.0  # 1/s^2, standing, sideways; ours
     stand_side_damping: float = 15.0  # 1/s
@@ -93,11 +94,14 @@ class WalkSettings:
     reach_time: float = 0.3  # s in which an arm leaves the style's swing; ours
     grip_time: float = 0.2  # s in which a hand closes; ours
     grip_breaks: float = 600.0  # N at which a hand lets go; ours
+    load_turning: float = 10.0  # how much slower it turns with a load of its own mass; ours
+    load_firmness: float = 8.0  # more stiffness of the swing hip with a load of its own mass; ours
     load_lead: float = 0.5  # of the shift of the centre of mass by a load that steps are longer by; ours
     firm_load: float = 5.0  # kg in a hand that double an arm's stiffness; ours: softer, a crate of 25 kg sways
     carry_time: float = 0.1  # s over which what hangs on the hands is felt; ours
     load_rate: float = 8.0  # kg/s at which a weight is taken up; ours
     haul_rate: float = 150.0  # N/s at which hands push harder; ours
+    knee_out: float = 0.1  # rad that the knees of a crouch point outwards, as feet do; ours
     knee_turn_damping: float = 60.0  # N m s/rad of a bent stance leg's turn about itself; ours
     crouch_gain: float = 5.0  # times the stiffness of stance knees in a crouch: softer, the body rolls over; ours
     crouch_rate: float = 2.0  # rad/s of the knees; ours

@@ -5,6 +5,7 @@ import math
 from numba import njit
 
 from tumble.walking.body import FOOT, LEGS
+from tumble.walking.hands import busy
 from tumble.walking.legs import gait_ahead, gait_side, pendulum_later, pendulum_step
 from tumble.walking.memory import (
     ALPHA,
@@ -181,7 +182,8 @@ def decide(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
                 _begin_step(body, m, f, i, swing)
         return
     lean, sway, half = _capture(body, look, f, i)
-    pushed = abs(lean) > k.stand_lean * body.size or abs(sway) > half + k.stand_sway * body.size
+    steady = k.busy_steadiness if busy(m) else 1.0  # who steps while bent down falls
+    pushed = abs(lean) > steady * k.stand_lean * body.size or abs(sway) > half + steady * k.stand_sway * body.size
     turn = wrapped(m[WISH_HEADING] - look.heading) if m[CROUCH] < 0.1 else 0.0  # nobody turns while crouching
     if pushed and m[CLOCK] > 0.1:
         m[HEADING] = look.heading

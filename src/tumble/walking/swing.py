@@ -135,5 +135,10 @@ def swing(body, terrain, k, styles, m, look, f, i, angles, torque):  # type: ign
     knee_rate = clamp((next_knee - knee) / later, -most, most)
     spin = sub(sub(rate, look.spin), spin_of(body, f.xaxis[i], f.qvel[i], leg + THIGH))
     error = turn_between(rotation_of(f, body, i, leg + THIGH), pose)
-    put(torque, leg + THIGH, add(scale(body.stiffness[leg], error), scale(body.resist[leg], spin)))
+    firm = 1.0 + k.load_firmness * (look.total / body.total - 1.0)
+    put(
+        torque,
+        leg + THIGH,
+        add(scale(firm * body.stiffness[leg], error), scale(math.sqrt(firm) * body.resist[leg], spin)),
+    )
     track_hinge(body, f, i, torque, leg + SHIN, knee, knee_rate, 1.0)

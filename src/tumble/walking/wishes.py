@@ -75,6 +75,9 @@ def look_at(body, m, f, i):  # type: ignore[no-untyped-def]
     q = (pelvis[0], pelvis[1], pelvis[2], pelvis[3])
     nose = turned(q, (1.0, 0.0, 0.0))
     heading = math.atan2(nose[1], nose[0])
+    if abs(nose[2]) > 0.6:  # bent down, the pelvis looks at the ground: its side tells where it faces
+        flank = turned(q, (0.0, 1.0, 0.0))
+        heading = math.atan2(-flank[0], flank[1])
     c, s = math.cos(heading), math.sin(heading)
     own = vec(f.com[i])
     total, com, velocity = with_load(body, m, f, i, own, vec(f.com_velocity[i]))
@@ -130,6 +133,8 @@ def follow(body, k, styles, m, look):  # type: ignore[no-untyped-def]
     m[MEAN] += (look.speed - m[MEAN]) * body.dt / k.mean_time
     m[PACE] = clamp(m[SPEED], m[MEAN] - k.speed_lead, m[MEAN] + k.speed_lead)
     if not still:
-        m[HEADING] += clamp(wrapped(m[WISH_HEADING] - m[HEADING]), -k.turn_rate * body.dt, k.turn_rate * body.dt)
+        # a load that is held out ahead is slow to turn
+        turn = k.turn_rate * body.dt / (1.0 + (look.total / body.total - 1.0) * k.load_turning)
+        m[HEADING] += clamp(wrapped(m[WISH_HEADING] - m[HEADING]), -turn, turn)
     twist = clamp(wrapped(m[WISH_HEADING] - look.heading), -k.longest_twist, k.longest_twist)
     m[TWIST] = _towards(m[TWIST], 0.0 if m[MODE] == STAND else twist, k.twist_rate * body.dt)
