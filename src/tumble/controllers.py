@@ -14,6 +14,7 @@ from tumble.errors import UserError, choose
 from tumble.planners import PLANNERS, Planned
 from tumble.scene import Scene
 from tumble.walking import Walker, WalkSettings
+from tumble.walking.crowd import Crowd, DanceSettings
 from tumble.walking.simbicon import Simbicon
 
 Wants: TypeAlias = SetGoal | Walk
@@ -51,6 +52,12 @@ def _walker(scene: Scene, settings: Any, seed: int, threads: int, wants: Wants) 
     return Walker(scene, settings)
 
 
+def _crowd(scene: Scene, settings: Any, seed: int, threads: int, wants: Wants) -> Controller:
+    if not isinstance(wants, Walk):
+        raise UserError(f"controller 'crowd' takes wishes, and this wants a goal; choose: {', '.join(PLANNERS)}")
+    return Crowd(scene, settings, seed)
+
+
 @dataclass(frozen=True)
 class SimbiconSettings:
     """Simbicon has none: all is in its gaits."""
@@ -65,6 +72,7 @@ def _simbicon(scene: Scene, settings: Any, seed: int, threads: int, wants: Wants
 CONTROLLERS: dict[str, Kind] = {
     **{name: _planned(name) for name in PLANNERS},
     "walker": Kind(_walker, WalkSettings, "generalized biped walking (coros2010 chapter 5)"),
+    "crowd": Kind(_crowd, DanceSettings, "all characters of a scene dance (coros2010 section 5.5.4)"),
     "simbicon": Kind(
         _simbicon, SimbiconSettings, "SIMBICON: gaits with feedback on the swing hip (coros2010 section 2.4)"
     ),

@@ -191,7 +191,7 @@ class _Runner:
     def scene(self, seed: int) -> Scene:
         """The scene of a trial."""
         body = self.scenario.body(self._body, seed)
-        return self._scene if body is self._body else self.scenario.scene(body)
+        return self._scene if body is self._body else self.scenario.world(self._body, seed)
 
     def make(self, scene: Scene, seed: int) -> Controller:
         """A controller for a trial."""

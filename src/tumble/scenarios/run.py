@@ -79,7 +79,7 @@ def run_trial(
     session = Session(scene, controller, trial.state)
     if isinstance(wants := scenario.wants(), Walk):
         session.send(wants)
-    track, count = Track(scene, wants), _Count()
+    track, count = Track(scene, wants, sights=scenario.sights(scene)), _Count()
     session.listeners += [track, count]
     watch(session)
     due = deque(sorted(trial.events, key=lambda event: event[0]))

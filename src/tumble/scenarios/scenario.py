@@ -19,6 +19,7 @@ from tumble.controllers import controller_kind
 from tumble.scenarios.track import Track
 from tumble.scene import Scene
 from tumble.settings import replaced
+from tumble.sims import Sims
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,10 @@ class Scenario(ABC):
         """The world it happens in."""
         return Scene(character)
 
+    def world(self, character: Character, seed: int) -> Scene:
+        """The scene of a trial: with its body, and with companions of its own where the scenario has some."""
+        return self.scene(self.body(character, seed))
+
     def wants(self) -> SetGoal | Walk:
         """What the character wants, until an event says otherwise."""
         return SetGoal("balance")
@@ -75,6 +80,10 @@ class Scenario(ABC):
     @abstractmethod
     def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
         """Start, duration and events, drawn with rng."""
+
+    def sights(self, scene: Scene) -> Mapping[str, Callable[[Sims], np.ndarray]]:
+        """What the track is to look at beside the sensors; see `Track`."""
+        return {}
 
     def success(self, track: Track) -> bool:
         """Whether the trial ended well."""

@@ -153,5 +153,9 @@ class WalkBodies(Scenario):
 
 def walking_scene(character: Character) -> Scene:
     """The scene of a walker: small steps, torques, the thesis's friction."""
-    physics = Physics(timestep=STEP, speculative=False, friction=FRICTION)
-    return Scene(character, physics=physics, motors=ForceMotors)
+    return Scene(character, physics=walking_physics(), motors=ForceMotors)
+
+
+def walking_physics() -> Physics:
+    """Small steps, the thesis's friction."""
+    return Physics(timestep=STEP, speculative=False, friction=FRICTION)

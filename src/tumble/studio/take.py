@@ -89,7 +89,7 @@ class Take:
         scenario = choice.built()
         check_number("seed", choice.seed, 0, 2**63 - 1)
         self.choice, self._threads = choice, threads
-        self.scene = scenario.scene(scenario.body(choice.body(), choice.seed))
+        self.scene = scenario.world(choice.body(), choice.seed)
         trial = scenario.trial(self.scene, np.random.default_rng(choice.seed))
         self.wanted: Wants = choice.wants()
         self._rest = self.wanted

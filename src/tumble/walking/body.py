@@ -23,7 +23,7 @@ HUMANOID_MASS, HUMANOID_LEG, HUMANOID_HIPS = 70.4, 0.86, 0.17  # kg; m from hip 
 
 
 class Body(NamedTuple):
-    """Constants of a scene's character; arrays over the sixteen bones unless said."""
+    """Constants of a character; arrays over the sixteen bones unless said."""
 
     ids: np.ndarray  # MuJoCo's body
     parent: np.ndarray  # bone, -1 for the pelvis
@@ -36,7 +36,7 @@ class Body(NamedTuple):
     strength: np.ndarray  # (njnt,) N m
     mass: np.ndarray  # kg
     above: np.ndarray  # kg of the bone and all that hangs on it
-    ground: np.ndarray  # column of the 'grounded' channel
+    ground: np.ndarray  # column of the 'grounded' channel; -1 where the bone does not feel the ground
     stiffness: np.ndarray  # N m/rad
     resist: np.ndarray  # N m s/rad, k_d of the law
     thigh: np.ndarray  # (2,) m
@@ -73,36 +73,42 @@ class Fields(NamedTuple):
 
 
 def fields_of(sims: Sims) -> Fields:
-    """The live arrays of some simulations."""
+    """The live arrays of some simulations, of the scene's own character where they are a character's."""
     names = ("qpos", "qvel", "xipos", "xquat", "xaxis", "xanchor", "subtree_com", "com", "com_velocity", "grounded")
     return Fields(**{name: sims.view(name) for name in names}, memory=sims.view("userdata"))
 
 
-def body_of(scene: Scene, settings: WalkSettings) -> Body:
-    """The constants of a scene; refuses a scene whose character is no biped."""
-    model, joints = scene.model, list(scene.character.joints)
-    missing = [name for name in BONES if name not in scene.bones]
+def body_of(scene: Scene, settings: WalkSettings, prefix: str = "") -> Body:
+    """The constants of a character of the scene, by its prefix; refuses one that is no biped.
+
+    Places in qpos, qvel, controls and 'grounded' count from where the character's own begin.
+    """
+    model, character = scene.model, scene.cast[prefix]
+    there = {model.body(i).name for i in range(model.nbody)}
+    missing = [name for name in BONES if prefix + name not in there]
     if missing:
         raise UserError(
-            f"a walker needs a biped with the bones {', '.join(BONES)}; '{scene.character.name}' lacks"
+            f"a walker needs a biped with the bones {', '.join(BONES)}; '{character.name}' lacks"
             f" {', '.join(missing)}: make it with tumble.characters.biped"
         )
-    ids = np.array([scene.body(name) for name in BONES])
+    ids = np.array([scene.body(prefix + name) for name in BONES])
     first, count = model.body_jntadr[ids].astype(np.intp), model.body_jntnum[ids].astype(np.intp)
     motor = np.full(model.njnt, -1)
     strength = np.zeros(model.njnt)
-    for i, name in enumerate(joints):
-        motor[model.joint(name).id] = i
-        strength[model.joint(name).id] = scene.character.joints[name].strength
+    for i, (name, joint) in enumerate(character.joints.items()):
+        motor[model.joint(prefix + name).id] = i
+        strength[model.joint(prefix + name).id] = joint.strength
+    feeling = scene.feeling(prefix)
     lengths = _lengths(scene, ids)
     total = float(model.body_subtreemass[ids[0]])
     scale = total / HUMANOID_MASS
     return Body(
         ids=ids, parent=np.array(PARENTS), joint=first, joints=count,
-        dof=model.jnt_dofadr.astype(np.intp), angle=model.jnt_qposadr.astype(np.intp), motor=motor,
+        dof=model.jnt_dofadr.astype(np.intp) - int(model.jnt_dofadr[first[0]]),
+        angle=model.jnt_qposadr.astype(np.intp) - int(model.jnt_qposadr[first[0]]), motor=motor,
         damping=model.dof_damping[model.jnt_dofadr].copy(), strength=strength,
         mass=model.body_mass[ids].copy(), above=model.body_subtreemass[ids].copy(),
-        ground=np.array([scene.bones.index(name) for name in BONES]),
+        ground=np.array([feeling.index(name) if name in feeling else -1 for name in BONES]),
         stiffness=scale * _stiffness(settings), resist=scale * _damping(settings),
         **lengths, total=total, scale=scale, dt=scene.dt, gravity=float(-model.opt.gravity[2]),
     )  # fmt: skip

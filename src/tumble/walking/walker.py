@@ -100,10 +100,7 @@ class Walker(Controller):
         self._attach(sims)
         memory = sims.view("userdata")
         memory[:] = 0.0
-        quat = sims.view("xquat")[:, self._body.ids[0]]
-        ahead = np.arctan2(
-            2 * (quat[:, 0] * quat[:, 3] + quat[:, 1] * quat[:, 2]), 1 - 2 * (quat[:, 2] ** 2 + quat[:, 3] ** 2)
-        )
+        ahead = facing(sims.view("xquat")[:, self._body.ids[0]])
         memory[:, mem.HEADING] = memory[:, mem.WISH_HEADING] = ahead
         memory[:, mem.PERIOD], memory[:, mem.STEP_WIDTH] = self.styles[0].period, self.styles[0].step_width
         memory[:, [mem.WISH_PERIOD, mem.WISH_STEP_WIDTH]] = OWN
@@ -178,3 +175,9 @@ class Walker(Controller):
     def set_parameters(self, changes: Mapping[str, float]) -> None:
         """Change settings by name; the memory stays."""
         self._configure(replaced(self.settings, changes))
+
+
+def facing(quat: np.ndarray) -> np.ndarray:
+    """Headings (n,), rad from the x axis, of orientations (n, 4)."""
+    ahead = 1 - 2 * (quat[:, 2] ** 2 + quat[:, 3] ** 2)
+    return np.asarray(np.arctan2(2 * (quat[:, 0] * quat[:, 3] + quat[:, 1] * quat[:, 2]), ahead))

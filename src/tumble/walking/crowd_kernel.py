@@ -1,0 +1,148 @@
+"""The compiled control of a crowd: every character's walk, and where their dances lead them."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from tumble.walking.body import Body, Fields
+from tumble.walking.kernel import control_rows
+from tumble.walking.memory import (
+    SKILL,
+    WISH_BEND,
+    WISH_HEADING,
+    WISH_PERIOD,
+    WISH_SPEED,
+    WISH_STEP_HEIGHT,
+    WISH_STYLE,
+)  # fmt: skip
+from tumble.walking.vectors import clamp, wrapped
+
+# What a dancer remembers, in its memory.
+DIRECTED = SKILL  # 1 where somebody else says what it does
+MOVE = SKILL + 1  # how many moves it has begun
+UNTIL = SKILL + 2  # s, when the present one ends
+FACING, PACE = SKILL + 3, SKILL + 4  # heading, rad, and speed, m/s, of the dance alone
+
+# A move: s it takes, style, s a step, m that feet rise more, rad of bend, m/s ahead, rad of turn.
+SECONDS, STYLE, PERIOD, HEIGHT, BEND, SPEED, TURN = range(7)
+
+
+class Starts(NamedTuple):
+    """Where each character's own begin; (characters,)."""
+
+    qpos: np.ndarray
+    qvel: np.ndarray
+    com: np.ndarray  # in sensordata, as the next two
+    com_velocity: np.ndarray
+    grounded: np.ndarray
+    memory: np.ndarray
+
+
+class World(NamedTuple):
+    """Live arrays of all characters, row by row."""
+
+    time: np.ndarray
+    qpos: np.ndarray
+    qvel: np.ndarray
+    xipos: np.ndarray
+    xquat: np.ndarray
+    xaxis: np.ndarray
+    xanchor: np.ndarray
+    subtree_com: np.ndarray
+    sensordata: np.ndarray
+    userdata: np.ndarray
+
+
+@njit(cache=True)
+def _body(b, who):  # type: ignore[no-untyped-def]
+    """One of many bodies."""
+    return Body(
+        b.ids[who], b.parent[who], b.joint[who], b.joints[who], b.dof[who], b.angle[who], b.motor[who], b.damping[who],
+        b.strength[who], b.mass[who], b.above[who], b.ground[who], b.stiffness[who], b.resist[who], b.thigh[who],
+        b.shin[who], b.ankle[who], b.extra_knee[who], b.sole[who], b.heel[who], b.ball[who], b.edge[who], b.total[who],
+        b.scale[who], b.leg[who], b.size[who], b.hips[who], b.dt[who], b.gravity[who],
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def _fields(world, starts, who):  # type: ignore[no-untyped-def]
+    """What one character sees as its own."""
+    sensors = world.sensordata
+    return Fields(
+        world.qpos[:, starts.qpos[who] :], world.qvel[:, starts.qvel[who] :], world.xipos, world.xquat, world.xaxis,
+        world.xanchor, world.subtree_com, sensors[:, starts.com[who] :], sensors[:, starts.com_velocity[who] :],
+        sensors[:, starts.grounded[who] :], world.userdata[:, starts.memory[who] :],
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def control_crowd(bodies, k, styles, world, starts, torque, angles, out):  # type: ignore[no-untyped-def]
+    """Controls (characters, rows, motors) into `out`; see `control_rows`.
+
+    Args:
+      bodies: a `Body` whose every field has all characters' along its first axis.
+    """
+    for who in range(out.shape[0]):
+        control_rows(_body(bodies, who), k, styles, _fields(world, starts, who), torque, angles, out[who])
+
+
+@njit(cache=True)
+def _crowded(world, starts, row, who, d):  # type: ignore[no-untyped-def]
+    """Which way is out of a crush, and how urgent: a vector of about 1 where somebody, or the floor's edge, is close."""
+    x, y = world.qpos[row, starts.qpos[who]], world.qpos[row, starts.qpos[who] + 1]
+    away_x, away_y = 0.0, 0.0
+    for other in range(starts.qpos.size):
+        off_x, off_y = x - world.qpos[row, starts.qpos[other]], y - world.qpos[row, starts.qpos[other] + 1]
+        apart = math.sqrt(off_x * off_x + off_y * off_y)
+        if other != who and 1e-6 < apart < d.near:
+            away_x += (1.0 - apart / d.near) * off_x / apart
+            away_y += (1.0 - apart / d.near) * off_y / apart
+    out = math.sqrt(x * x + y * y)
+    if out > d.floor:
+        edge = min((out - d.floor) / d.near, 1.0)
+        away_x, away_y = away_x - edge * x / out, away_y - edge * y / out
+    return away_x, away_y
+
+
+@njit(cache=True)
+def _begin_move(m, move, now):  # type: ignore[no-untyped-def]
+    m[MOVE] += 1.0
+    m[UNTIL] = now + move[SECONDS]
+    m[FACING] = wrapped(m[FACING] + move[TURN])
+    m[PACE] = move[SPEED]
+    m[WISH_STYLE], m[WISH_PERIOD] = move[STYLE], move[PERIOD]
+    m[WISH_STEP_HEIGHT], m[WISH_BEND] = move[HEIGHT], move[BEND]
+
+
+@njit(cache=True)
+def dance_rows(d, moves, world, starts):  # type: ignore[no-untyped-def]
+    """Have everybody want the next move of its dance when its time has come, and steer clear of others.
+
+    Args:
+      d: see `DanceSettings`.
+      moves: (characters, moves, 7), danced over and over.
+      world, starts: see `World`, `Starts`.
+    """
+    for row in range(world.qpos.shape[0]):
+        for who in range(moves.shape[0]):
+            m = world.userdata[row, starts.memory[who] :]
+            if m[DIRECTED] > 0.0:
+                continue
+            if world.time[row] >= m[UNTIL]:
+                _begin_move(m, moves[who, int(m[MOVE]) % moves.shape[1]], world.time[row])
+            away_x, away_y = _crowded(world, starts, row, who, d)
+            urge = math.sqrt(away_x * away_x + away_y * away_y)
+            m[WISH_HEADING], m[WISH_SPEED] = m[FACING], m[PACE]
+            if urge < 1e-6:
+                continue
+            # a walker goes ahead or back, so it turns whichever of both is nearer to the way out
+            off = wrapped(math.atan2(away_y, away_x) - m[FACING])
+            back = 1.0 if abs(off) <= 0.5 * math.pi else -1.0
+            turn = off if back > 0.0 else wrapped(off + math.pi)
+            share = min(urge, 1.0)
+            m[WISH_HEADING] = m[FACING] + share * turn
+            m[WISH_SPEED] = clamp((1.0 - share) * m[PACE] + d.escape * share * back, -d.escape, d.escape)
+            if abs(m[WISH_SPEED]) < d.slowest:  # slower is standing still
+                m[WISH_SPEED] = d.slowest * back
