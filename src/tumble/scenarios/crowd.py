@@ -72,7 +72,9 @@ class Crowd(Scenario):
 
     def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
         data = scene.show(scene.state())
+        heading = rng.uniform(-math.pi, math.pi)
         data.qpos[:2] = self._place(0)
+        data.qpos[3:7] = math.cos(heading / 2), 0.0, 0.0, math.sin(heading / 2)
         return Trial(scene.read(data), self.until)
 
     def sights(self, scene: Scene) -> Mapping[str, Callable[[Sims], np.ndarray]]:

@@ -44,7 +44,7 @@ def describe(scene: Scene) -> dict[str, Any]:
     """Shapes of all bodies of a scene, JSON-able; body i is body i of the packets. The ground is left out."""
     model = scene.spec.copy().compile()  # with all that only looks good
     bodies = [
-        {"name": model.body(i).name, "bone": model.body(i).name in scene.bones, "geoms": list[Any]()}
+        {"name": model.body(i).name, "bone": scene.whose(i) is not None, "geoms": list[Any]()}
         for i in range(model.nbody)
     ]
     for i in range(model.ngeom):

@@ -47,7 +47,7 @@ class DanceSettings:
     escape: float = 0.4  # m/s, fastest with which one steps away
     slowest: float = 0.06  # m/s; who is slower stands still
     pace: float = 0.25  # m/s, fastest of a dance, ahead or back
-    turn: float = 1.2  # rad, largest from one move to the next
+    turn: float = 0.9  # rad, largest from one move to the next
     shortest: float = 3.0  # s of a move
     longest: float = 8.0
 
@@ -95,8 +95,8 @@ class Crowd(Controller):
     def _configure(self, settings: DanceSettings) -> None:
         self.settings = settings
         self._numbers = Numbers(*(float(value) for value in vars(settings).values()))
-        people = len(self.scene.cast)
-        self._moves = np.stack([_dance(settings, self.styles, [self._seed, i]) for i in range(people)])
+        sizes = self._bodies.size
+        self._moves = np.stack([_dance(settings, self.styles, size, [self._seed, i]) for i, size in enumerate(sizes)])
 
     def start(self, sims: Sims) -> None:
         """Stand as they are, facing where they face; every dance begins."""
@@ -162,8 +162,8 @@ def _starts(scene: Scene) -> Starts:
     )  # fmt: skip
 
 
-def _dance(settings: DanceSettings, styles: list[Style], seed: list[int]) -> np.ndarray:
-    """(MOVES, 7): moves drawn from a seed; no style comes twice in a row."""
+def _dance(settings: DanceSettings, styles: list[Style], size: float, seed: list[int]) -> np.ndarray:
+    """(MOVES, 7): moves of a body of some size, drawn from a seed; no style comes twice in a row."""
     rng = np.random.default_rng(seed)
     style = np.cumsum(rng.integers(1, len(styles), MOVES)) % len(styles)
     usual = np.array([one.period for one in styles])[style]
@@ -172,8 +172,8 @@ def _dance(settings: DanceSettings, styles: list[Style], seed: list[int]) -> np.
         [
             rng.uniform(settings.shortest, settings.longest, MOVES),
             style,
-            usual * rng.uniform(0.85, 1.15, MOVES),
-            rng.uniform(0.0, 0.06, MOVES),
+            usual * size**0.5 * rng.uniform(0.9, 1.1, MOVES),  # legs swing slower the longer they are
+            rng.uniform(0.0, 0.03, MOVES),
             rng.uniform(-0.05, 0.2, MOVES),
             pace,
             rng.uniform(-settings.turn, settings.turn, MOVES),
