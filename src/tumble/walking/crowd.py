@@ -36,6 +36,7 @@ from tumble.walking.style import TRAJECTORIES, Style, load_style, table_of
 from tumble.walking.walker import OWN, Constants, Walker, facing
 
 MOVES = 64  # of a dance, before it begins again
+FALLEN = 0.5  # of its standing height, below which a root is that of somebody who fell
 
 
 @dataclass(frozen=True)
@@ -43,9 +44,12 @@ class DanceSettings:
     """How a crowd dances. All is ours: the thesis gives no numbers."""
 
     near: float = 0.9  # m between two roots below which they step apart
+    near_fallen: float = 1.3  # m, from somebody who lies on the floor
     floor: float = 2.4  # m from the origin beyond which a dancer turns back
     escape: float = 0.4  # m/s, fastest with which one steps away
     slowest: float = 0.06  # m/s; who is slower stands still
+    shaken: float = 0.6  # m/s of the centre of mass, above which one neither turns nor begins another move
+    calm: float = 1.5  # s of that
     pace: float = 0.25  # m/s, fastest of a dance, ahead or back
     turn: float = 0.9  # rad, largest from one move to the next
     shortest: float = 3.0  # s of a move
@@ -86,6 +90,8 @@ class Crowd(Controller):
         self._bodies = _stacked([body_of(scene, WalkSettings(), prefix) for prefix in scene.cast])
         self._constants = Constants(*(float(value) for value in vars(WalkSettings()).values()))
         self._table, self._starts = table_of(self.styles), _starts(scene)
+        low = [FALLEN * scene.show(scene.state()).xpos[scene.root(prefix), 2] for prefix in scene.cast]
+        self._heights, self._lying = np.array(low), np.zeros(len(scene.cast), bool)
         self._torque, self._angles = np.zeros((len(BONES), 3)), np.zeros(len(TRAJECTORIES))
         self._sims: Sims | None = None
         self._world: World | None = None
@@ -120,7 +126,7 @@ class Crowd(Controller):
     def control(self, sims: Sims) -> np.ndarray:
         """Controls (nsim, motors.size); moves the memories in the state on by a step. The array may be used again."""
         self._attach(sims)
-        dance_rows(self._numbers, self._moves, self._world, self._starts)
+        dance_rows(self._numbers, self._moves, self._world, self._starts, self._heights, self._lying)
         control_crowd(
             self._bodies, self._constants, self._table, self._world, self._starts, self._torque, self._angles, self._out
         )

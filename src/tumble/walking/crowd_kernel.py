@@ -9,6 +9,7 @@ from numba import njit
 from tumble.walking.body import Body, Fields
 from tumble.walking.kernel import control_rows
 from tumble.walking.memory import (
+    HEADING,
     SKILL,
     WISH_BEND,
     WISH_HEADING,
@@ -17,13 +18,14 @@ from tumble.walking.memory import (
     WISH_STEP_HEIGHT,
     WISH_STYLE,
 )  # fmt: skip
-from tumble.walking.vectors import clamp, wrapped
+from tumble.walking.vectors import wrapped
 
 # What a dancer remembers, in its memory.
 DIRECTED = SKILL  # 1 where somebody else says what it does
 MOVE = SKILL + 1  # how many moves it has begun
 UNTIL = SKILL + 2  # s, when the present one ends
-FACING, PACE = SKILL + 3, SKILL + 4  # heading, rad, and speed, m/s, of the dance alone
+FACING = SKILL + 3  # rad, heading of the dance alone
+CALM = SKILL + 4  # s, until when it only keeps its balance
 
 # A move: s it takes, style, s a step, m that feet rise more, rad of bend, m/s ahead, rad of turn.
 SECONDS, STYLE, PERIOD, HEIGHT, BEND, SPEED, TURN = range(7)
@@ -89,16 +91,17 @@ def control_crowd(bodies, k, styles, world, starts, torque, angles, out):  # typ
 
 
 @njit(cache=True)
-def _crowded(world, starts, row, who, d):  # type: ignore[no-untyped-def]
-    """Which way is out of a crush, and how urgent: a vector of about 1 where somebody, or the floor's edge, is close."""
+def _crush(d, world, starts, lying, row, who):  # type: ignore[no-untyped-def]
+    """The way out of a crush and how urgent it is: a vector of about 1 where somebody, or the floor's edge, is close."""
     x, y = world.qpos[row, starts.qpos[who]], world.qpos[row, starts.qpos[who] + 1]
     away_x, away_y = 0.0, 0.0
     for other in range(starts.qpos.size):
         off_x, off_y = x - world.qpos[row, starts.qpos[other]], y - world.qpos[row, starts.qpos[other] + 1]
         apart = math.sqrt(off_x * off_x + off_y * off_y)
-        if other != who and 1e-6 < apart < d.near:
-            away_x += (1.0 - apart / d.near) * off_x / apart
-            away_y += (1.0 - apart / d.near) * off_y / apart
+        near = d.near_fallen if lying[other] else d.near
+        if other != who and 1e-6 < apart < near:
+            away_x += (1.0 - apart / near) * off_x / apart
+            away_y += (1.0 - apart / near) * off_y / apart
     out = math.sqrt(x * x + y * y)
     if out > d.floor:
         edge = min((out - d.floor) / d.near, 1.0)
@@ -107,42 +110,66 @@ def _crowded(world, starts, row, who, d):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _begin_move(m, move, now):  # type: ignore[no-untyped-def]
-    m[MOVE] += 1.0
-    m[UNTIL] = now + move[SECONDS]
-    m[FACING] = wrapped(m[FACING] + move[TURN])
-    m[PACE] = move[SPEED]
+def _dance(m, moves, now):  # type: ignore[no-untyped-def]
+    """Want the present move, or begin the next."""
+    if now >= m[UNTIL]:
+        move = moves[int(m[MOVE]) % moves.shape[0]]
+        m[MOVE] += 1.0
+        m[UNTIL] = now + move[SECONDS]
+        m[FACING] = wrapped(m[FACING] + move[TURN])
+    move = moves[int(m[MOVE] - 1.0) % moves.shape[0]]
+    m[WISH_HEADING], m[WISH_SPEED] = m[FACING], move[SPEED]
     m[WISH_STYLE], m[WISH_PERIOD] = move[STYLE], move[PERIOD]
     m[WISH_STEP_HEIGHT], m[WISH_BEND] = move[HEIGHT], move[BEND]
 
 
 @njit(cache=True)
-def dance_rows(d, moves, world, starts):  # type: ignore[no-untyped-def]
-    """Have everybody want the next move of its dance when its time has come, and steer clear of others.
+def _step_away(d, m, away_x, away_y):  # type: ignore[no-untyped-def]
+    """Turn and go out of a crush, the more the more urgent it is."""
+    urge = math.sqrt(away_x * away_x + away_y * away_y)
+    if urge < 1e-6:
+        return
+    # a walker goes ahead or back, so it turns whichever of both is nearer to the way out
+    off = wrapped(math.atan2(away_y, away_x) - m[WISH_HEADING])
+    sense = 1.0 if abs(off) <= 0.5 * math.pi else -1.0
+    share = min(urge, 1.0)
+    m[WISH_HEADING] += share * (off if sense > 0.0 else wrapped(off + math.pi))
+    m[WISH_SPEED] = (1.0 - share) * m[WISH_SPEED] + d.escape * share * sense
+    if abs(m[WISH_SPEED]) < d.slowest:
+        m[WISH_SPEED] = d.slowest * sense
+
+
+@njit(cache=True)
+def _steady(d, m, velocity, now):  # type: ignore[no-untyped-def]
+    """Who is knocked out of its steps neither turns nor begins another move, until a while after."""
+    speed = math.sqrt(velocity[0] * velocity[0] + velocity[1] * velocity[1])
+    if speed > d.shaken:
+        m[CALM] = now + d.calm
+    if now < m[CALM]:
+        m[WISH_HEADING] = m[HEADING]
+        m[UNTIL] = max(m[UNTIL], m[CALM])
+
+
+@njit(cache=True)
+def dance_rows(d, moves, world, starts, heights, lying):  # type: ignore[no-untyped-def]
+    """Have everybody want what its dance wants, steer clear of others, and keep its balance.
 
     Args:
       d: see `DanceSettings`.
       moves: (characters, moves, 7), danced over and over.
       world, starts: see `World`, `Starts`.
+      heights: (characters,), m, below which a root is that of somebody who fell.
+      lying: scratch, (characters,).
     """
     for row in range(world.qpos.shape[0]):
+        now = world.time[row]
+        for who in range(moves.shape[0]):
+            lying[who] = world.qpos[row, starts.qpos[who] + 2] < heights[who]
         for who in range(moves.shape[0]):
             m = world.userdata[row, starts.memory[who] :]
             if m[DIRECTED] > 0.0:
                 continue
-            if world.time[row] >= m[UNTIL]:
-                _begin_move(m, moves[who, int(m[MOVE]) % moves.shape[1]], world.time[row])
-            away_x, away_y = _crowded(world, starts, row, who, d)
-            urge = math.sqrt(away_x * away_x + away_y * away_y)
-            m[WISH_HEADING], m[WISH_SPEED] = m[FACING], m[PACE]
-            if urge < 1e-6:
-                continue
-            # a walker goes ahead or back, so it turns whichever of both is nearer to the way out
-            off = wrapped(math.atan2(away_y, away_x) - m[FACING])
-            back = 1.0 if abs(off) <= 0.5 * math.pi else -1.0
-            turn = off if back > 0.0 else wrapped(off + math.pi)
-            share = min(urge, 1.0)
-            m[WISH_HEADING] = m[FACING] + share * turn
-            m[WISH_SPEED] = clamp((1.0 - share) * m[PACE] + d.escape * share * back, -d.escape, d.escape)
-            if abs(m[WISH_SPEED]) < d.slowest:  # slower is standing still
-                m[WISH_SPEED] = d.slowest * back
+            _dance(m, moves[who], now)
+            away_x, away_y = _crush(d, world, starts, lying, row, who)
+            _step_away(d, m, away_x, away_y)
+            _steady(d, m, world.sensordata[row, starts.com_velocity[who] :], now)
