@@ -46,12 +46,13 @@ class DanceSettings:
     near: float = 0.9  # m between two roots below which they step apart
     near_fallen: float = 1.3  # m, from somebody who lies on the floor
     floor: float = 2.4  # m from the origin beyond which a dancer turns back
-    escape: float = 0.4  # m/s, fastest with which one steps away
+    escape: float = 0.3  # m/s, fastest with which one steps away
     slowest: float = 0.06  # m/s; who is slower stands still
     shaken: float = 0.6  # m/s of the centre of mass, above which one neither turns nor begins another move
     calm: float = 1.5  # s of that
     pace: float = 0.25  # m/s, fastest of a dance, ahead or back
     turn: float = 0.9  # rad, largest from one move to the next
+    turn_rate: float = 0.7  # rad/s
     shortest: float = 3.0  # s of a move
     longest: float = 8.0
 
@@ -126,7 +127,7 @@ class Crowd(Controller):
     def control(self, sims: Sims) -> np.ndarray:
         """Controls (nsim, motors.size); moves the memories in the state on by a step. The array may be used again."""
         self._attach(sims)
-        dance_rows(self._numbers, self._moves, self._world, self._starts, self._heights, self._lying)
+        dance_rows(self._numbers, self.scene.dt, self._moves, self._world, self._starts, self._heights, self._lying)
         control_crowd(
             self._bodies, self._constants, self._table, self._world, self._starts, self._torque, self._angles, self._out
         )

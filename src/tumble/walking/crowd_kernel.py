@@ -18,7 +18,7 @@ from tumble.walking.memory import (
     WISH_STEP_HEIGHT,
     WISH_STYLE,
 )  # fmt: skip
-from tumble.walking.vectors import wrapped
+from tumble.walking.vectors import clamp, wrapped
 
 # What a dancer remembers, in its memory.
 DIRECTED = SKILL  # 1 where somebody else says what it does
@@ -118,44 +118,46 @@ def _dance(m, moves, now):  # type: ignore[no-untyped-def]
         m[UNTIL] = now + move[SECONDS]
         m[FACING] = wrapped(m[FACING] + move[TURN])
     move = moves[int(m[MOVE] - 1.0) % moves.shape[0]]
-    m[WISH_HEADING], m[WISH_SPEED] = m[FACING], move[SPEED]
+    m[WISH_SPEED] = move[SPEED]
     m[WISH_STYLE], m[WISH_PERIOD] = move[STYLE], move[PERIOD]
     m[WISH_STEP_HEIGHT], m[WISH_BEND] = move[HEIGHT], move[BEND]
 
 
 @njit(cache=True)
 def _step_away(d, m, away_x, away_y):  # type: ignore[no-untyped-def]
-    """Turn and go out of a crush, the more the more urgent it is."""
+    """Go out of a crush, the more the more urgent it is; returns how far to turn for that and for the dance, rad."""
     urge = math.sqrt(away_x * away_x + away_y * away_y)
+    turn = wrapped(m[FACING] - m[HEADING])
     if urge < 1e-6:
-        return
+        return turn
     # a walker goes ahead or back, so it turns whichever of both is nearer to the way out
-    off = wrapped(math.atan2(away_y, away_x) - m[WISH_HEADING])
+    off = wrapped(math.atan2(away_y, away_x) - m[HEADING])
     sense = 1.0 if abs(off) <= 0.5 * math.pi else -1.0
     share = min(urge, 1.0)
-    m[WISH_HEADING] += share * (off if sense > 0.0 else wrapped(off + math.pi))
     m[WISH_SPEED] = (1.0 - share) * m[WISH_SPEED] + d.escape * share * sense
     if abs(m[WISH_SPEED]) < d.slowest:
         m[WISH_SPEED] = d.slowest * sense
+    return (1.0 - share) * turn + share * (off if sense > 0.0 else wrapped(off + math.pi))
 
 
 @njit(cache=True)
-def _steady(d, m, velocity, now):  # type: ignore[no-untyped-def]
-    """Who is knocked out of its steps neither turns nor begins another move, until a while after."""
+def _shaken(d, m, velocity, now):  # type: ignore[no-untyped-def]
+    """Whether it was knocked out of its steps a while ago: it neither turns then nor begins another move."""
     speed = math.sqrt(velocity[0] * velocity[0] + velocity[1] * velocity[1])
     if speed > d.shaken:
         m[CALM] = now + d.calm
-    if now < m[CALM]:
-        m[WISH_HEADING] = m[HEADING]
-        m[UNTIL] = max(m[UNTIL], m[CALM])
+    if now >= m[CALM]:
+        return False
+    m[UNTIL] = max(m[UNTIL], m[CALM])
+    return True
 
 
 @njit(cache=True)
-def dance_rows(d, moves, world, starts, heights, lying):  # type: ignore[no-untyped-def]
+def dance_rows(d, dt, moves, world, starts, heights, lying):  # type: ignore[no-untyped-def]
     """Have everybody want what its dance wants, steer clear of others, and keep its balance.
 
     Args:
-      d: see `DanceSettings`.
+      d, dt: see `DanceSettings`; s a step.
       moves: (characters, moves, 7), danced over and over.
       world, starts: see `World`, `Starts`.
       heights: (characters,), m, below which a root is that of somebody who fell.
@@ -171,5 +173,8 @@ def dance_rows(d, moves, world, starts, heights, lying):  # type: ignore[no-unty
                 continue
             _dance(m, moves[who], now)
             away_x, away_y = _crush(d, world, starts, lying, row, who)
-            _step_away(d, m, away_x, away_y)
-            _steady(d, m, world.sensordata[row, starts.com_velocity[who] :], now)
+            turn = _step_away(d, m, away_x, away_y)
+            if _shaken(d, m, world.sensordata[row, starts.com_velocity[who] :], now):
+                turn = 0.0
+            # a little ahead of what is followed, so that it turns at that rate
+            m[WISH_HEADING] = m[HEADING] + clamp(turn, -d.turn_rate * dt, d.turn_rate * dt)
