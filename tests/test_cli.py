@@ -624,7 +624,7 @@ BAD = [
     (["rnu"], "(did you mean 'run'?)"),
     (
         ["run", "stnd"],
-        "no scenario 'stnd'; there are: ball, ball-light, ball-reach, dodge, dodge-heavy, explosion, getup,"
+        "no scenario 'stnd'; there are: ball, ball-light, ball-reach, crowd, dodge, dodge-heavy, explosion, getup,"
         " getup-prone, hop-projectiles, impulse, juggle, learn-hop, learn-trot, learn-walk,"
         " obstacles, planar-net, pole, push, reach, simbicon-bird, simbicon-humanoid, simbicon-planar, simbicon-raptor,"
         " stand, stand-push, steer, steer-walk, stop, turbo, turn, walk-bodies, walk-projectiles, walk-push, wall"

@@ -176,21 +176,19 @@ def test_control_in_a_crowd_is_that_of_the_same_body_alone(pair, prefix):
     walker, sims = Walker(alone, styles=crowd.styles), Sims(alone, 1, 1)
     sims.load(alone.state())
     who = list(pair.cast).index(prefix)
-    q, v, m = (crowd._starts.qpos[who], crowd._starts.qvel[who], crowd._starts.memory[who])
+    q, v, m = (int(start[who]) for start in (crowd._starts.qpos, crowd._starts.qvel, crowd._starts.memory))
     for n in range(1000):
+        memory = world.view("userdata")[0, m : m + mem.USED].copy()
         chosen = crowd.control(world)
         if n % 50 == 0:
             sims.view("qpos")[0] = world.view("qpos")[0, q : q + 38]
             sims.view("qvel")[0] = world.view("qvel")[0, v : v + 37]
             sims.load(sims.state)
-            # wishes as the dance has made them, the rest as it was before the control
-            sims.view("userdata")[0] = before[m : m + mem.USED] if n else 0.0
-            sims.view("userdata")[0, mem.WISH : mem.WISH + 7] = world.view("userdata")[0, m + mem.WISH :][:7]
-            if n:
-                same = walker.control(sims)[0]
-                assert chosen[0, 31 * who : 31 * who + 31] == pytest.approx(same, abs=1e-9)
+            wishes = slice(mem.WISH, mem.WISH + 7)  # as the dance has made them before the control
+            memory[wishes] = world.view("userdata")[0, m : m + mem.USED][wishes]
+            sims.view("userdata")[0] = memory
+            assert chosen[0, 31 * who : 31 * who + 31] == pytest.approx(walker.control(sims)[0], abs=1e-9)
         world.act(chosen)
-        before = world.view("userdata")[0].copy()
 
 
 def test_a_companion_far_away_changes_nothing(pair):

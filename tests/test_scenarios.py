@@ -37,7 +37,7 @@ OWN = {
     "learn-walk": LEARNED, "learn-hop": LEARNED, "learn-trot": LEARNED,
     "pole": {"poles"} | FALLS, "turn": {"speed_along"} | FALLS, "stop": {"speed_left"} | FALLS,
     "walk-projectiles": COUNTED | {"survived"} | FALLS, "hop-projectiles": COUNTED | {"survived"} | FALLS,
-    "planar-net": {"net_seconds", "speed_along"} | FALLS,
+    "planar-net": {"net_seconds", "speed_along"} | FALLS, "crowd": {"fallen", "stuck", "deepest", "bumps"},
 }  # fmt: skip
 
 

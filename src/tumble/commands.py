@@ -109,8 +109,8 @@ class Throw(_Command, frozen=True):
 class Reset(_Command, frozen=True):
     """Put the character back on its feet where it is: in a pose, at rest, upright, facing along x, on the ground.
 
-    Props, and companions among them, stay as they are, time goes on, and the controller is not told: it keeps what it learned. The ground is the
-    plane: who lay on a box stands in it.
+    Props and companions stay as they are, time goes on, and the controller is not told: it keeps what it learned. The
+    ground is the plane: who lay on a box stands in it.
     """
 
     pose: str = "rest"

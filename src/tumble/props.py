@@ -128,9 +128,9 @@ class Companion:
         return f"{self.name}/"
 
     @property
-    def turn(self) -> list[float]:
+    def turn(self) -> np.ndarray:
         """Its root's orientation, upright, as a quaternion."""
-        return [float(np.cos(self.heading / 2)), 0.0, 0.0, float(np.sin(self.heading / 2))]
+        return np.array([np.cos(self.heading / 2), 0, 0, np.sin(self.heading / 2)])
 
     def add(self, spec: mujoco.MjSpec, root: str) -> None:
         """Put it into a spec, with memory of its own for a controller."""
@@ -154,7 +154,8 @@ class Companion:
                 geom.contype |= bit
             if np.allclose(geom.rgba, SHIRT):
                 geom.rgba[:3] = self.shirt
-        own.body(body.root).pos[:2], own.body(body.root).quat = self.place, self.turn
+        own.body(body.root).pos[:2] = self.place
+        own.body(body.root).quat = self.turn
         memory, own.nuserdata = own.nuserdata, spec.nuserdata  # where they differ, attaching warns
         spec.attach(own, prefix=self.prefix, frame=spec.worldbody.add_frame())
         spec.nuserdata += memory

@@ -176,7 +176,8 @@ class Scene:
         mujoco.mj_kinematics(self.model, data)
         data.qpos[2] = height - self._lowest(data)
         for prefix in self._others:
-            data.qpos[self.model.jnt_qposadr[self.model.body_jntadr[self.root(prefix)]] + 2] -= self._lowest(data, prefix)
+            joint = self.model.body_jntadr[self.root(prefix)]
+            data.qpos[self.model.jnt_qposadr[joint] + 2] -= self._lowest(data, prefix)
         return self.read(data)
 
     def prop(self, name: str, kind: type[P]) -> P:

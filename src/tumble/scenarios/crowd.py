@@ -4,7 +4,7 @@ import colorsys
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import mujoco
 import numpy as np
@@ -24,6 +24,12 @@ APART = 1.35  # m between neighbours at the start
 THROUGH = 0.05  # m by which bones of two dancers overlap who go through each other
 STUCK = 1.0  # s of that after which they are stuck
 LEFT_DOWN = 2  # dancers of sixteen that may fall
+# Proportions are drawn from these.
+BUILDS = {
+    "size": (0.85, 1.12), "legs": (0.8, 1.25), "arms": (0.75, 1.25), "trunk": (0.8, 1.25), "girth": (0.85, 1.2),
+    "width": (0.9, 1.15), "head": (0.9, 1.2),
+}  # fmt: skip
+ASKEW = (0.9, 1.1)  # left over right
 
 
 @dataclass(frozen=True)
@@ -36,7 +42,7 @@ class Crowd(Scenario):
     """How long, s."""
 
     name: ClassVar[str] = "crowd"
-    summary: ClassVar[str] = "16 dancers (--dancers N) of random proportions bump: at most 2 fall in 60 s, none is stuck"
+    summary: ClassVar[str] = "16 dancers (--dancers N) of random proportions, 60 s: at most 2 fall, nobody is stuck"
     controller: ClassVar[str] = "crowd"
     character: ClassVar[str] = "biped"
 
@@ -96,14 +102,11 @@ class Crowd(Scenario):
 
 
 def dancer(name: str, rng: np.random.Generator) -> Character:
-    """A body of random size, limbs and build, a little askew."""
-    askew = rng.uniform(0.9, 1.1, 2) ** 0.5
-    return biped(
-        name, size=float(rng.uniform(0.85, 1.12)), legs=float(rng.uniform(0.8, 1.25)),
-        arms=float(rng.uniform(0.75, 1.25)), trunk=float(rng.uniform(0.8, 1.25)),
-        girth=float(rng.uniform(0.85, 1.2)), width=float(rng.uniform(0.9, 1.15)), head=float(rng.uniform(0.9, 1.2)),
-        left_leg=float(askew[0]), right_leg=float(1 / askew[0]), left_arm=float(askew[1]), right_arm=float(1 / askew[1]),
-    )  # fmt: skip
+    """A body of random size, limbs and build, arms and legs up to 10 % askew."""
+    legs, arms = rng.uniform(*ASKEW, 2) ** 0.5
+    askew = {"left_leg": legs, "right_leg": 1 / legs, "left_arm": arms, "right_arm": 1 / arms}
+    proportions = {part: rng.uniform(*span) for part, span in BUILDS.items()} | askew
+    return biped(name, **{part: float(value) for part, value in proportions.items()})
 
 
 class Overlap:

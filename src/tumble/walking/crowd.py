@@ -102,7 +102,7 @@ class Crowd(Controller):
     def _configure(self, settings: DanceSettings) -> None:
         self.settings = settings
         self._numbers = Numbers(*(float(value) for value in vars(settings).values()))
-        sizes = self._bodies.size
+        sizes = np.asarray(self._bodies.size)
         self._moves = np.stack([_dance(settings, self.styles, size, [self._seed, i]) for i, size in enumerate(sizes)])
 
     def start(self, sims: Sims) -> None:
@@ -150,9 +150,10 @@ class Crowd(Controller):
         self._configure(replaced(self.settings, changes))
 
 
-def _stacked(bodies: list[Body]) -> Body:
-    """Every field of all bodies along a new first axis."""
-    return Body(*(np.stack([np.asarray(value) for value in values]) for values in zip(*bodies, strict=True)))
+def _stacked(bodies: list[Body]) -> Any:
+    """A `Body` whose every field has all bodies' along a new first axis."""
+    fields: Any = [np.stack([np.asarray(value) for value in values]) for values in zip(*bodies, strict=True)]
+    return Body(*fields)
 
 
 def _starts(scene: Scene) -> Starts:

@@ -92,7 +92,7 @@ def control_crowd(bodies, k, styles, world, starts, torque, angles, out):  # typ
 
 @njit(cache=True)
 def _crush(d, world, starts, lying, row, who):  # type: ignore[no-untyped-def]
-    """The way out of a crush and how urgent it is: a vector of about 1 where somebody, or the floor's edge, is close."""
+    """The way out of a crush and how urgent it is: a vector of about 1 where somebody or the floor's edge is close."""
     x, y = world.qpos[row, starts.qpos[who]], world.qpos[row, starts.qpos[who] + 1]
     away_x, away_y = 0.0, 0.0
     for other in range(starts.qpos.size):
