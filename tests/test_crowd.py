@@ -113,6 +113,7 @@ def test_a_recipe_tells_of_companions(pair):
         (lambda: Scene(biped(), [Companion("ana", OTHER.recipe)]), "companions have force motors only, got Velocity"),
         (lambda: together(Companion("a/b", OTHER.recipe)), "must be a word without '/', got 'a/b'"),
         (lambda: together(Companion("ana", OTHER.recipe, (math.nan, 0.0))), "place of companion 'ana' must be"),
+        (lambda: together(*2 * [Companion("ana", OTHER.recipe)]), "the scene has a part 'ana' already"),
         (lambda: together(Companion("torso", OTHER.recipe)), "the scene has a part 'torso' already"),
         (lambda: Dancing(together(Companion("ana", humanoid().recipe))), "'humanoid' lacks lower_back, left_toe"),
         (lambda: DanceSettings(pace=0.01), "pace must be a number 0.06 or more"),
@@ -123,6 +124,23 @@ def test_mistakes_are_told(make, message):
     with pytest.raises(UserError) as caught:
         make()
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"recipe": "abc"}, "not a scene of this version"),
+        ({"recipe": {"kind": "cat"}}, "no kind of character 'cat'"),
+        ({"place": [1.0]}, "not a scene of this version"),
+        ({"shirt": [1.0]}, "not a scene of this version"),
+        ({"shirt": [1.0, 2.0, 0.0]}, "colour of companion 'ana' must be"),
+        ({"name": 3}, "not a scene of this version"),
+    ],
+)
+def test_strange_companions_are_refused_with_a_sentence(pair, change, message):
+    (ana,) = pair.recipe["props"]
+    with pytest.raises(UserError, match=message):
+        Scene.from_recipe({**pair.recipe, "props": [{**ana, **change}]})
 
 
 def test_thirty_dancers_are_the_most():

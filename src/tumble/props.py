@@ -153,8 +153,8 @@ class Companion:
             if geom.conaffinity:
                 geom.contype |= bit
             if np.allclose(geom.rgba, SHIRT):
-                geom.rgba[:3] = self.shirt
-        own.body(body.root).pos[:2] = self.place
+                geom.rgba[:3] = np.reshape(self.shirt, 3)
+        own.body(body.root).pos[:2] = np.reshape(self.place, 2)
         own.body(body.root).quat = self.turn
         memory, own.nuserdata = own.nuserdata, spec.nuserdata  # where they differ, attaching warns
         spec.attach(own, prefix=self.prefix, frame=spec.worldbody.add_frame())
@@ -192,5 +192,5 @@ def remake_prop(recipe: Mapping[str, Any]) -> Prop:
 
 def check_names(spec: mujoco.MjSpec, prop: Prop) -> None:
     """Refuse a prop whose name is taken."""
-    if prop.name in {part.name for part in (*spec.bodies, *spec.joints, *spec.geoms)}:
+    if prop.name in {part.name.split("/")[0] for part in (*spec.bodies, *spec.joints, *spec.geoms)}:
         raise UserError(f"the scene has a part '{prop.name}' already; give every prop a name of its own")

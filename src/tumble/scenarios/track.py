@@ -74,8 +74,9 @@ class Track:
         return self._rows[: self.frames, self.scene.channels[channel]]
 
     def seen(self, sight: str) -> np.ndarray:
-        """(looks, d): one of the sights, ten times a second."""
-        return np.array(self._seen[sight])
+        """(looks, d): one of the sights, ten times a second; nothing where nobody looked."""
+        looks = self._seen.get(sight)
+        return np.array(looks) if looks else np.empty((0, 0))
 
     @property
     def time(self) -> float:
