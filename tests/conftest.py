@@ -1,17 +1,22 @@
 """Scenes and small settings that many tests share; built once, so that numba compiles once."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pytest
+from doing import Crates, Doer, doer
 
 from tumble.characters import humanoid
 from tumble.controller import Controller
+from tumble.controllers import CONTROLLERS, Kind
 from tumble.goals import Goal, balance
 from tumble.planners import CPBPSettings
 from tumble.props import Ball
+from tumble.scenarios import SCENARIOS
 from tumble.scene import Scene
 from tumble.sims import Sims
+from tumble.walking import WalkSettings
 
 
 @pytest.fixture(scope="session")
@@ -77,3 +82,23 @@ class Still(Controller):
 def still() -> Still:
     """A controller that holds the pose."""
     return Still()
+
+
+@pytest.fixture
+def doers(monkeypatch: pytest.MonkeyPatch) -> list[Doer]:
+    """All that are made as controller 'walker' from now on; they are `Doer`s."""
+    made: list[Doer] = []
+
+    def make(*given: Any) -> Doer:
+        made.append(doer(*given))
+        return made[-1]
+
+    monkeypatch.setitem(CONTROLLERS, "walker", Kind(make, WalkSettings, "pretends to do scripts"))
+    return made
+
+
+@pytest.fixture
+def crates(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a scenario with crates."""
+    monkeypatch.setitem(SCENARIOS, Crates.name, Crates)
+    return Crates.name

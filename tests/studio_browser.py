@@ -46,6 +46,7 @@ class Studio:
     Args:
       folder: where it runs, and has its home.
       words: of the command line, beside those that make it small and quiet.
+      program: that is run.
 
     Attributes:
       process: what runs.
@@ -53,11 +54,14 @@ class Studio:
       address, port: where it is; it is ready when the studio is made.
     """
 
-    def __init__(self, folder: Path, *words: str, scenario: str = "stand", planner: tuple[str, ...] = TINY) -> None:
+    def __init__(
+        self, folder: Path, *words: str, scenario: str = "stand", planner: tuple[str, ...] = TINY,
+        program: tuple[str, ...] = ("-m", "tumble", "studio"),
+    ) -> None:  # fmt: skip
         self.folder, self.lines = folder, list[str]()
         home = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder / "config")}
         environment = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"} | home
-        command = [sys.executable, "-m", "tumble", "studio", scenario, "--no-browser", "--port", "0", *planner, *words]
+        command = [sys.executable, *program, scenario, "--no-browser", "--port", "0", *planner, *words]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder, env=environment
         )

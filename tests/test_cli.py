@@ -20,6 +20,8 @@ from tumble.planners import PLANNERS, CEMSettings, CPBPSettings, MCTSSettings, P
 from tumble.recording import Recording
 from tumble.scenarios import SCENARIOS
 from tumble.session import Session
+from tumble.skills.acts import Go, Turn, Wait
+from tumble.skills.script import FORMS
 from tumble.studio.take import Choice
 
 TINY = ["--samples", "4", "--horizon", "0.1", "--threads", "1"]
@@ -96,6 +98,7 @@ def test_list(capsys):
         "characters": {**CHARACTERS, **STEPPERS, **LEGGED},
         "controllers": CONTROLLERS,
         "goals": GOALS,
+        "scripts": [form.shape for form in FORMS],
     }
     assert set(listed) == set(there)
     for kind, known in there.items():
@@ -172,6 +175,30 @@ def test_every_scenario_runs(capsys, name):
     assert call("run", name, *words, "--json") == 0
     summary = json.loads(capsys.readouterr().out)
     assert (summary["scenario"], summary["controller"]) == (name, SCENARIOS[name].controller)
+
+
+def test_a_script_replaces_what_a_scenario_wants(capsys, tmp_path, doers):
+    path, file = tmp_path / "a.npz", tmp_path / "errand"
+    file.write_text("go to 1 0  # not far\nturn to 180")
+    for script, acts in (("Go to 1 0; wait 2", (Go((1.0, 0.0)), Wait(2.0))), (file, (Go((1.0, 0.0)), Turn(np.pi)))):
+        words = ["--script", script, "--seconds", "0.1", "--record", path, "--json"]
+        assert call("run", "steer-walk", *words) == 0
+        assert json.loads(capsys.readouterr().out)["frames"] == 50
+        assert doers[-1].given == [acts]
+        commands = [timed.command for timed in Recording.load(path).header.commands]
+        assert [type(command).__name__ for command in commands] == ["Do"]  # and none of steer-walk's own wishes
+        assert call("replay", path, "--check") == 0
+        capsys.readouterr()
+
+
+def test_a_script_that_cannot_be_done_is_refused_before_anything_moves(capsys, doers):
+    assert call("run", "steer-walk", "--script", "go to 1 0; lift crate", "--seconds", "0.1") == 2
+    assert "act 2, 'lift crate': no 'crate' in the scene, which has no props" in capsys.readouterr().err
+
+
+def test_help_of_run_shows_scripts(capsys):
+    assert call("run", "--help") == 0
+    assert '--script "go to 2 1; turn to 90, then wait 2 s"' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", PLANNERS)
@@ -624,11 +651,11 @@ BAD = [
     (["rnu"], "(did you mean 'run'?)"),
     (
         ["run", "stnd"],
-        "no scenario 'stnd'; there are: ball, ball-light, ball-reach, crowd, dodge, dodge-heavy, explosion, getup,"
-        " getup-prone, hop-projectiles, impulse, juggle, learn-hop, learn-trot, learn-walk,"
+        "no scenario 'stnd'; there are: ball, ball-light, ball-reach, crowd, dodge, dodge-heavy, duck, explosion,"
+        " getup, getup-prone, hop-projectiles, impulse, juggle, learn-hop, learn-trot, learn-walk,"
         " obstacles, planar-net, pole, push, reach, simbicon-bird, simbicon-humanoid, simbicon-planar, simbicon-raptor,"
-        " stand, stand-push, steer, steer-walk, stop, turbo, turn, walk-bodies, walk-projectiles, walk-push, wall"
-        " (did you mean 'stand'?)",
+        " stairs, stand, stand-push, steer, steer-walk, step-over, stop, turbo, turn, walk-bodies, walk-projectiles,"
+        " walk-push, wall (did you mean 'stand'?)",
     ),
     (["run", "--json", "stand"], "name the scenario first: tumble run SCENARIO ...; there are: stand, push"),
     (["run", "stand", "--controller", "cpb"], "no controller 'cpb'; there are: "),
@@ -655,6 +682,10 @@ BAD = [
     (["run", "turbo", "--height", "-1"], "height must be a number 0.05 or more and at most 3, got -1"),
     (["run", "juggle", "--pace", "1"], "--pace"),
     (["run", "push", "--force", "-5"], "force must be a number 0 or more and at most 100000, got -5"),
+    (["run", "stand", "--script", "go to 1 0"], "controller 'cpbp' plans for goals, and this wants a script; choose"),
+    (["run", "steer-walk", "--script", "go 1 0"], "line 1: cannot read 'go 1 0'; write 'go to PLACE', such as"),
+    (["run", "steer-walk", "--script", ""], "there is no act in this script; write some of: go to PLACE"),
+    (["run", "steer-walk", "--script", "nothing.txt"], "cannot read the script nothing.txt: "),
     (["run", "stand", "--record", "a.txt"], "a recording's name ends in .npz, got a.txt"),
     (["run", "stand", *SHORT, "--record", "nowhere/a.npz"], "no folder nowhere to write a.npz into"),
     (["run", "stand", *SHORT, "--learned", "a.experience"], "controller 'cpbp' does not learn; choose: smc"),

@@ -7,29 +7,31 @@ import numpy as np
 import pytest
 
 from tumble.characters import biped, humanoid
-from tumble.commands import Drag, Explode, Reset, Walk
+from tumble.commands import Do, Drag, Explode, Reset, Walk
 from tumble.errors import UserError
-from tumble.motors import ForceMotors
-from tumble.props import Ball, Companion
+from tumble.grips import grips_of
+from tumble.props import Ball, Companion, Crate, Prop
 from tumble.recording import Recorder, Recording
 from tumble.scenarios import Track, run_trial
 from tumble.scenarios.crowd import STUCK, Crowd, Overlap, fallen, stuck
-from tumble.scenarios.walking import walking_physics, walking_scene
+from tumble.scenarios.walking import walking_scene
 from tumble.scene import Scene
 from tumble.session import Session
 from tumble.sims import Sims
+from tumble.skills import memory as skills
+from tumble.skills.performer import Performer
 from tumble.walking import Walker
 from tumble.walking import memory as mem
 from tumble.walking.body import Body
 from tumble.walking.crowd import Crowd as Dancing
 from tumble.walking.crowd import DanceSettings, dances
-from tumble.walking.crowd_kernel import DIRECTED, MOVE, UNTIL, _body
+from tumble.walking.crowd_kernel import CALM, DIRECTED, MOVE, UNTIL, take_body
 
 OTHER = biped("other", legs=1.2, arms=0.8, left_leg=1.05)
 
 
-def together(*companions: Companion, first=None) -> Scene:
-    return Scene(first or biped(), companions, walking_physics(), ForceMotors)
+def together(*props: Prop) -> Scene:
+    return walking_scene(biped(), props)
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +80,7 @@ def test_everybody_stands_at_its_place(pair):
 
 def test_characters_meet_each_other_the_ground_and_props_but_not_themselves():
     """All joints at random angles: bones of one lie in each other, and only those of two collide."""
-    scene = together(Companion("ana", OTHER.recipe), Companion("bob", biped().recipe))
-    scene = Scene(scene.character, [*scene.props, Ball()], scene.physics, ForceMotors)
+    scene = together(Companion("ana", OTHER.recipe), Companion("bob", biped().recipe), Ball())
     data, rng = scene.show(scene.state()), np.random.default_rng(0)
     met = set()
     for _ in range(20):
@@ -100,6 +101,62 @@ def test_feet_feel_the_ground(pair):
     standing = [bone for bone, touch in zip(pair.bones, sims.view("grounded")[0], strict=True) if touch > 0]
     assert standing == list(pair.feeling("ana/"))
     assert sims.view("ana/com")[0, 1] == pytest.approx(3.0, abs=0.1)
+
+
+def test_grips_come_after_everybodys_joints():
+    """In whatever order props come; the grips are the first's alone."""
+    ana, crate = Companion("ana", OTHER.recipe, (0.0, 3.0)), Crate("crate", (2.0, 0.0, 0.2))
+    for props in ((ana, crate), (crate, ana)):
+        scene = together(*props)
+        motors, grips = scene.motors, grips_of(scene.character, props)
+        assert motors.joints == 62 and motors.size == scene.model.nu == 62 + 4 * len(grips) > 62
+        assert motors.names[:62] == (*scene.character.joints, *(f"ana/{name}" for name in OTHER.joints))
+        assert not any(name.startswith("ana/") for name in motors.names[62:])
+        assert (motors.low[:62] == -1).all() and (motors.low[62:] == 0).all()
+        assert scene.model.nuserdata == 2 * mem.USED
+        sims, crowd = Sims(scene, 2, 1), Dancing(scene)
+        sims.load(scene.state())
+        crowd.start(sims)
+        sims.act(crowd.control(sims))
+        assert crowd.control(sims)[:, :62].any() and not crowd.control(sims)[:, 62:].any()
+
+
+def test_the_first_of_two_holds_a_crate():
+    """A walker closes its grips beside a companion as it does alone."""
+    crate = Crate("crate", (2.0, 0.0, 0.2))
+    closed = []
+    for props in ((crate,), (crate, Companion("ana", OTHER.recipe, (0.0, 3.0)))):
+        scene = together(*props)
+        walker, sims = Walker(scene), Sims(scene, 1, 1)
+        sims.load(scene.state())
+        walker.start(sims)
+        walker.hold(sims, 0, 1, 3)
+        chosen = walker.control(sims)[0]
+        closed.append(chosen[scene.motors.joints :].copy())
+    assert np.array_equal(*closed) and closed[0].any()
+
+
+def test_a_script_leads_to_a_companion():
+    scene = together(Companion("ana", OTHER.recipe, (2.0, 0.0), math.pi))
+    session = Session(scene, Performer(Walker(scene)), scene.state())
+    session.send(Do("go to ana"))
+    while session.time < 6 and (session.time < 1 or session.controller.doing):
+        session.step()
+    place, hers = session.world.view("com")[0, :2], session.world.view("ana/pelvis.pos")[0]
+    assert not session.controller.doing and math.dist(place, hers[:2]) < 1.2
+    assert math.dist(hers[:2], (2.0, 0.0)) < 1.0 and hers[2] < 0.5  # where she fell, for nobody controls her
+
+
+def test_crates_meet_companions():
+    scene = together(Crate("crate"), Companion("ana", OTHER.recipe), Crate("other", (0.0, 0.0, 0.7)))
+    met = {frozenset((a, b)) for a, b in scene.model.geom_bodyid[scene.show(scene.state()).contact.geom]}
+    hers = [i for i in range(scene.model.nbody) if scene.whose(i) == "ana/"]
+    for name in ("crate", "other"):
+        assert any(frozenset((scene.body(name), bone)) in met for bone in hers)
+
+
+def test_dancers_remember_beside_what_skills_and_hands_do():
+    assert skills.NOTES + skills.NOTE_COUNT <= mem.DANCE <= DIRECTED <= CALM < mem.WISH_HAUL < mem.USED
 
 
 def test_a_recipe_tells_of_companions(pair):
@@ -177,10 +234,10 @@ def test_a_companion_can_be_dragged_and_blown_away(pair, still):
 def test_bodies_are_taken_apart_as_they_were_put_together(pair):
     crowd = Dancing(pair)
     for i, prefix in enumerate(pair.cast):
-        one = _body.py_func(crowd._bodies, i)
+        one = take_body.py_func(crowd._bodies, i)
         alone = Walker(walking_scene(pair.cast[prefix]))._body
         for name in Body._fields:
-            if name not in ("ids", "joint", "dof", "angle", "motor", "damping", "strength", "ground"):
+            if name not in ("ids", "joint", "dof", "angle", "motor", "damping", "strength", "ground", "palm", "grip"):
                 assert np.asarray(getattr(one, name)) == pytest.approx(np.asarray(getattr(alone, name))), name
 
 
@@ -280,15 +337,19 @@ def test_dances_are_drawn_from_the_seed(pair):
 # ---- the scenario
 
 
+def world(few: Crowd, seed: int) -> Scene:
+    return few.scene(few.body(biped(), seed), seed)
+
+
 def test_a_seed_decides_bodies_places_and_dances():
     few = Crowd(dancers=3)
-    one, again, other = (few.world(biped(), seed) for seed in (1, 1, 2))
+    one, again, other = (world(few, seed) for seed in (1, 1, 2))
     assert one.fingerprint == again.fingerprint != other.fingerprint
     assert len({scene.character.recipe["legs"] for scene in (one, other)}) == 2
 
 
 def run(few: Crowd, seed: int, seconds: float, watch=lambda session: None):
-    scene = few.world(biped(), seed)
+    scene = world(few, seed)
     return run_trial(few, scene, Dancing(scene, seed=seed), seed, seconds, watch)
 
 
@@ -315,7 +376,7 @@ class Limp(Dancing):
 
 def test_those_who_fall_are_counted():
     few = Crowd(dancers=3)
-    scene = few.world(biped(), 0)
+    scene = world(few, 0)
     result = run_trial(few, scene, Limp(scene), 0, 2.0)
     assert result.finished and result.metrics["fallen"] == 3 and not result.success
     assert run(few, 0, 2.0).metrics["fallen"] == 0

@@ -9,7 +9,7 @@ import pytest
 
 from tumble.characters import biped, humanoid
 from tumble.errors import UserError
-from tumble.props import PARKED, PROPS, Ball, Box, Companion, prop_recipe, remake_prop
+from tumble.props import PARKED, PROPS, Ball, Box, Companion, Crate, prop_recipe, remake_prop
 from tumble.scene import Physics, Scene
 from tumble.sims import Sims
 
@@ -298,7 +298,14 @@ ANA = Companion("ana", biped(legs=1.1).recipe, (1.0, 2.0), 0.5, (1.0, 0.0, 0.5))
 
 
 @pytest.mark.parametrize(
-    "prop", [Ball("a", 0.2, 3.0), Box("b", (1.0, 2.0, 3.0), (0.1, 0.2, 0.3), 0.5), ANA], ids=lambda prop: prop.name
+    "prop",
+    [
+        Ball("a", 0.2, 3.0),
+        Box("b", (1.0, 2.0, 3.0), (0.1, 0.2, 0.3), 0.5),
+        Crate("c", turn=0.5, handles=((0.0, 0.1, 0.2),)),
+        ANA,
+    ],
+    ids=lambda prop: prop.name,
 )
 def test_a_recipe_makes_the_same_prop(prop):
     recipe = json.loads(json.dumps(prop_recipe(prop)))
@@ -307,7 +314,7 @@ def test_a_recipe_makes_the_same_prop(prop):
 
 
 def test_every_kind_of_prop_is_under_contract():
-    assert set(PROPS.values()) == {Ball, Box, Companion}
+    assert set(PROPS.values()) == {Ball, Box, Crate, Companion}
 
 
 STRANGE = "not a scene of this version of tumble"

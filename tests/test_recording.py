@@ -13,7 +13,8 @@ import pytest
 
 from tumble import recording as recording_module
 from tumble.characters import humanoid
-from tumble.commands import Drag, Explode, Push, Release, SetGoal, SetParameter, Throw
+from tumble.commands import Do, Drag, Explode, Push, Release, SetGoal, SetParameter, Throw, Walk
+from tumble.controller import Controller
 from tumble.errors import UserError
 from tumble.goals import balance
 from tumble.planners import CPBP, Planned
@@ -64,6 +65,33 @@ def test_saved_loaded_and_replayed_to_the_last_bit(recording, path):
     assert [timed.command for timed in loaded.header.commands] == [one for some in COMMANDS.values() for one in some]
     assert (loaded.header.scenario, loaded.header.controller, loaded.header.seed) == ("test", "cpbp", 7)
     assert set(loaded.header.versions) == {"tumble", "mujoco", "numpy", "numba"}
+    assert loaded.first_difference() is None
+
+
+class Doer(Controller):
+    """Stands limp, and takes any wish and script, as a recording need not."""
+
+    def start(self, sims):
+        pass
+
+    def control(self, sims):
+        return np.zeros((1, sims.scene.motors.size))
+
+    def check_wishes(self, wishes):
+        pass
+
+    def check_script(self, sims, acts):
+        pass
+
+
+def test_scripts_and_wishes_have_done_their_work_in_the_controls(scene, tmp_path):
+    session = Session(scene, Doer(), scene.state())
+    recorder = Recorder(session, "test", "walker", 0)
+    session.send(Do("go to 1 0; put it down"), Walk(speed=0.5))
+    session.step()
+    recorder.recording.save(tmp_path / "a.npz")
+    loaded = Recording.load(tmp_path / "a.npz")
+    assert loaded.header.commands[0].command == Do("go to 1 0; put it down")
     assert loaded.first_difference() is None
 
 

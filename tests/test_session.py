@@ -8,15 +8,17 @@ import mujoco
 import numpy as np
 import pytest
 
-from tumble.commands import Drag, Explode, Push, Release, SetGoal, SetParameter, Throw, Walk, decode
+from tumble.characters import humanoid
+from tumble.commands import Do, Drag, Explode, Push, Release, SetGoal, SetParameter, Throw, Walk, decode
 from tumble.controller import Controller
 from tumble.errors import UserError
 from tumble.goals import balance
 from tumble.planners import CPBP, Planned
 from tumble.planners.splines import CEM, CEMSettings
-from tumble.props import PARKED
+from tumble.props import PARKED, Box
 from tumble.scene import Scene
 from tumble.session import Session
+from tumble.skills.acts import Go, LetGo, Lift, Wait
 
 GRAVITY = np.array([0, 0, -9.81])
 
@@ -550,11 +552,50 @@ def test_controllers_without_goal_or_parameters_say_so(scene):
         (SetGoal("balance"), "Deaf takes no goal"),
         (SetParameter("x", 1), "Deaf has no parameter 'x'"),
         (Walk(speed=1.0), "Deaf does not walk by wishes"),
+        (Do("go to 1 0"), "Deaf does no scripts; choose the controller 'walker'"),
     ):
         session = Session(scene, Deaf(), scene.state())
         with pytest.raises(UserError, match=message):
             session.send(command)
         assert session.step().commands == ()
+
+
+class Doer(Deaf):
+    """Notes the scripts it is given; refuses to lift."""
+
+    scripts = True
+
+    def __init__(self):
+        self.given = []
+
+    def check_script(self, sims, acts):
+        assert sims.nsim == 1
+        if any(isinstance(act, Lift) for act in acts):
+            raise UserError("too heavy")
+
+    def set_script(self, sims, acts):
+        self.given.append(acts)
+
+    def check_wishes(self, wishes):
+        pass
+
+
+def test_scripts_are_checked_when_sent_and_set_before_the_step():
+    scene = Scene(humanoid(), [Box("Post", (3.0, 0.0, 0.5), (0.1, 0.1, 0.5))])
+    doer = Doer()
+    session = Session(scene, doer, scene.state())
+    script, walk = Do("GO TO post; wait 2 s"), Walk(speed=0.5)
+    session.send(script, walk)
+    assert doer.given == []
+    assert session.step().commands == (script, walk)
+    assert doer.given == [(Go("Post"), Wait(2.0))]
+    for refused, message in (("lift post", "too heavy"), ("lfit post", "line 1: no act 'lfit post'"), ("", "no act")):
+        with pytest.raises(UserError, match=message):
+            session.send(walk, Do(refused))
+    assert session.step().commands == ()
+    session.send(Do("let go"))
+    session.step()
+    assert doer.given[1:] == [(LetGo(),)]
 
 
 REFUSED = [
@@ -624,6 +665,7 @@ COMMANDS = [
     SetParameter("calm.speed", 0.5),
     Walk(speed=0.5, heading=-1.0, style="happy"),
     Walk(),
+    Do("go to crate; lift it"),
 ]
 
 
@@ -637,6 +679,7 @@ def test_commands_travel_as_json(command):
 
 def test_the_documented_form():
     assert decode('{"type": "push", "body": "torso", "force": [400, 0, 0]}') == Push("torso", (400.0, 0.0, 0.0))
+    assert decode('{"type": "do", "script": "go to crate; lift it"}') == Do("go to crate; lift it")
 
 
 @pytest.mark.parametrize(
@@ -661,6 +704,8 @@ BAD_JSON = [
     ('{"type": "setgoal", "goal": "steer", "velocity": [1, 2, 3]}', "length 2"),
     ('{"type": "setgoal", "goal": "reach", "hand": 3}', "Expected `str | null`"),
     ('{"type": "setgoal", "goal": "reach", "foot": "left"}', "unknown field `foot`"),
+    ('{"type": "do"}', "missing required field `script`"),
+    ('{"type": "do", "script": ["lift"]}', "Expected `str`"),
     ("", "truncated"),
     ("push", "malformed"),
     ("[]", "Expected `object`"),

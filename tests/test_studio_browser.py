@@ -253,6 +253,75 @@ def test_a_target_is_reached_for(window):
     window.until("!frame.target")
 
 
+@pytest.fixture(scope="module")
+def scripted(chromium, tmp_path_factory) -> Iterator[Studio]:
+    """A studio with crates, whose walker pretends to do scripts."""
+    folder, program = tmp_path_factory.mktemp("crates"), str(Path(__file__).with_name("doing.py"))
+    with Studio(folder, scenario="crates", planner=(), program=(program,)) as studio:
+        yield studio
+
+
+def going(window: Window) -> list[float]:
+    """Where the walker says that it goes; a camera that follows it moves the place under the pointer a little."""
+    return [float(word) for word in window.text("doing").removeprefix("go to ").split() if word[-1].isdigit()]
+
+
+def test_a_walker_goes_where_one_clicks_and_takes_what_one_clicks(scripted, visit):
+    window = visit(scripted, viewport={"width": 1200, "height": 900})
+    window.begin()
+    window.tab("script")
+    window.until_text("doing", "go to 0.5 0")
+    window.page.keyboard.press("6")
+    window.page.locator(".chosen[data-testid=tool-go]").wait_for()
+    for name, act in (("crate", "lift crate"), ("cup", "pick up cup"), ("block", "push block 1 m")):
+        window.page.mouse.click(*window.spot(name))
+        window.until_text("doing", act)
+    window.page.mouse.click(*project(window, [0.5, 0.25, 0.0]))
+    until(lambda: going(window) == pytest.approx([0.5, 0.25], abs=0.05))
+    window.page.mouse.click(*window.spot("torso"))
+    window.page.get_by_text("'torso' is a part of the character").wait_for()
+    window.page.keyboard.down("w")  # a step by hand ends it
+    until(lambda: window.text("doing") == "")
+    window.page.keyboard.up("w")
+
+
+def test_a_finger_points(scripted, visit):
+    window = visit(scripted, viewport={"width": 900, "height": 900}, has_touch=True)
+    window.begin()
+    window.tab("script")
+    window.part("tool-go").tap()
+    window.page.locator(".chosen[data-testid=tool-go]").wait_for()
+    window.page.touchscreen.tap(*project(window, [0.5, 0.25, 0.0]))
+    until(lambda: going(window) == pytest.approx([0.5, 0.25], abs=0.05))
+
+
+def test_a_script_is_written_done_and_stopped(scripted, visit):
+    window = visit(scripted)
+    window.begin()
+    window.tab("script")
+    assert window.part("script").input_value() == "go to 0.5 0\nwait 1 s"
+    window.part("script").fill("turn to 90\nlift crate")
+    window.page.keyboard.press("r")  # is typed
+    window.part("script").fill("turn to 90\nlift crate")
+    window.part("do").click()
+    window.until_text("doing", "turn to 90")
+    window.part("script").fill("walk at 0.5")
+    window.part("script").press("Control+Enter")
+    window.until_text("doing", "walk at 0.5 m/s")
+    window.part("script").fill("lift crate\nlift block")
+    window.part("do").click()
+    window.page.get_by_text("act 2, 'lift block': 'block' weighs 80 kg").wait_for()
+    assert window.text("doing") == "walk at 0.5 m/s"
+    window.part("stop").click()
+    until(lambda: window.text("doing") == "")
+
+
+def test_only_walkers_do_scripts(window):
+    window.tab("script")
+    window.page.get_by_text("Only walkers do scripts").wait_for()
+    assert not window.part("script").is_visible()
+
+
 def project(window: Window, point: list[float]) -> tuple[float, float]:
     """Where a point of the world is drawn, px."""
     elements = window.look("[view.camera.projectionMatrix, view.camera.matrixWorldInverse].map((m) => [...m.elements])")
@@ -560,7 +629,7 @@ def test_shortcuts(own, visit):
     window.until(f"frame.tick === {tick} + 1 && frame.paused")
     keyboard.press(" ")
     window.until(f"frame.tick > {tick} + 3 && !frame.paused")
-    for key, tool in zip("54321", ("target", "blast", "throw", "push", "hand"), strict=True):
+    for key, tool in zip("654321", ("go", "target", "blast", "throw", "push", "hand"), strict=True):
         keyboard.press(key)
         window.page.locator(f".chosen[data-testid=tool-{tool}]").wait_for()
         assert window.page.locator(".tools .chosen").count() == 1

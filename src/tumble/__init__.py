@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tumble.characters import CHARACTERS, Character, biped, character, humanoid
-    from tumble.commands import Drag, Explode, Push, Release, Reset, SetGoal, SetParameter, Throw, Walk
+    from tumble.commands import Do, Drag, Explode, Push, Release, Reset, SetGoal, SetParameter, Throw, Walk
     from tumble.controller import Controller
     from tumble.errors import UserError
     from tumble.goals import Goal, Term, Way, balance, gait, juggle, on_ball, reach, reaching, steer, turbo
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         Planner,
         SMCSettings,
     )
-    from tumble.props import Ball, Box
+    from tumble.props import Ball, Box, Companion, Crate
     from tumble.recording import Recorder, Recording
     from tumble.scenarios import SCENARIOS, Scenario, run_trial
     from tumble.scene import Physics, Scene
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "characters": ("CHARACTERS", "Character", "biped", "character", "humanoid"),
-    "commands": ("Drag", "Explode", "Push", "Release", "Reset", "SetGoal", "SetParameter", "Throw", "Walk"),
+    "commands": ("Do", "Drag", "Explode", "Push", "Release", "Reset", "SetGoal", "SetParameter", "Throw", "Walk"),
     "controller": ("Controller",),
     "errors": ("UserError",),
     "goals": ("Goal", "Term", "Way", "balance", "gait", "juggle", "on_ball", "reach", "reaching", "steer", "turbo"),
@@ -57,7 +57,7 @@ _HOMES = {
         "Planner",
         "SMCSettings",
     ),
-    "props": ("Ball", "Box"),
+    "props": ("Ball", "Box", "Companion", "Crate"),
     "recording": ("Recorder", "Recording"),
     "scenarios": ("SCENARIOS", "Scenario", "run_trial"),
     "scene": ("Physics", "Scene"),
@@ -69,10 +69,11 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "CHARACTERS", "CPBP", "MCTS", "PLANNERS", "SCENARIOS", "SMC", "Ball", "Box", "CPBPSettings", "Character",
-    "Controller", "Drag", "Explode", "Frame", "Goal", "MCTSSettings", "Physics", "Plan", "Planned", "Planner", "Push",
-    "Recorder", "Recording", "Release", "Reset", "SMCSettings", "Scenario", "Scene", "Session", "SetGoal",
-    "SetParameter", "Sims", "Term", "Throw", "UserError", "Walk", "WalkSettings", "Walker", "Way", "balance",
-    "biped", "character", "gait", "humanoid", "juggle", "on_ball", "reach", "reaching", "run_trial", "steer", "turbo",
+    "Companion", "Controller", "Crate", "Do", "Drag", "Explode", "Frame", "Goal", "MCTSSettings", "Physics", "Plan",
+    "Planned", "Planner", "Push", "Recorder", "Recording", "Release", "Reset", "SMCSettings", "Scenario", "Scene",
+    "Session", "SetGoal", "SetParameter", "Sims", "Term", "Throw", "UserError", "Walk", "WalkSettings", "Walker", "Way",
+    "balance", "biped", "character", "gait", "humanoid", "juggle", "on_ball", "reach", "reaching", "run_trial", "steer",
+    "turbo",
 ]  # fmt: skip
 
 

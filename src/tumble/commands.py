@@ -16,6 +16,8 @@ from tumble.goals import GOALS, Goal
 from tumble.props import Ball
 from tumble.scene import Scene
 from tumble.sims import Sims
+from tumble.skills.acts import Act
+from tumble.skills.script import parse
 
 Vector: TypeAlias = tuple[float, float, float]
 
@@ -171,6 +173,7 @@ class Walk(_Command, frozen=True):
     step_height: float | None = None  # m
     step_width: float | None = None  # m
     bend: float | None = None  # rad, of the trunk forwards
+    crouch: float | None = None  # rad, of the stance knees
     style: str | None = None  # by name
 
     @property
@@ -184,6 +187,22 @@ class Walk(_Command, frozen=True):
                 check_number(name, value, -WORLD, WORLD)
 
 
+class Do(_Command, frozen=True):
+    """A script for a walker to do from now on, see `tumble.skills.script`; a speed, a heading or another ends it.
+
+    Whether the body can do it depends on where things are by then: the controller is asked.
+    """
+
+    script: str
+
+    def check(self, scene: Scene) -> None:
+        self.acts(scene)
+
+    def acts(self, scene: Scene) -> tuple[Act, ...]:
+        """What it says, for a scene."""
+        return parse(self.script, [prop.name for prop in scene.props])
+
+
 class SetParameter(_Command, frozen=True):
     """Change a setting of the running controller."""
 
@@ -194,7 +213,7 @@ class SetParameter(_Command, frozen=True):
         check_number(f"value of '{self.name}'", self.value, -math.inf if math.isfinite(self.value) else 0)
 
 
-Command: TypeAlias = Push | Drag | Release | Explode | Throw | Reset | SetGoal | Walk | SetParameter
+Command: TypeAlias = Push | Drag | Release | Explode | Throw | Reset | SetGoal | Walk | Do | SetParameter
 
 
 def decode(text: bytes | str) -> Command:

@@ -2,7 +2,7 @@
 
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -21,12 +21,16 @@ class Controller(ABC):
       names: of the terms in the latest plan's values; none where it does not plan.
       weights: factors on terms, by name; none where it has no terms.
       settings: a dataclass of its parameters.
+      scripts: whether it does scripts.
+      doing: the act of a script that it does, in words; '' where it does none.
     """
 
     latest: Any = None
     names: tuple[str, ...] = ()
     weights: Mapping[str, float] = MappingProxyType({})
     settings: Any = None
+    scripts: bool = False
+    doing: str = ""
 
     @abstractmethod
     def start(self, sims: Sims) -> None:
@@ -51,6 +55,14 @@ class Controller(ABC):
     def set_wishes(self, sims: Sims, wishes: Mapping[str, Any]) -> None:
         """Walk otherwise from the next control on: speed, heading, style and the like, by name."""
         self.check_wishes(wishes)
+
+    def check_script(self, sims: Sims, acts: Sequence[Any]) -> None:
+        """Refuse what `set_script` would refuse now; changes nothing. Acts are those of `tumble.skills.acts`."""
+        raise UserError(f"{type(self).__name__} does no scripts; choose the controller 'walker'")
+
+    def set_script(self, sims: Sims, acts: Sequence[Any]) -> None:
+        """Do these acts one after the other from the next control on; who walks otherwise meanwhile ends them."""
+        self.check_script(sims, acts)
 
     def attend(self, direction: tuple[float, float] | None) -> None:  # noqa: B027 - most pay no attention
         """Somebody pulls in that horizontal direction, a unit vector, or nobody does; told before every control."""

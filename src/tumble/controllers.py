@@ -1,4 +1,4 @@
-"""Controllers by name: planners, which want a goal, and walkers, which take wishes.
+"""Controllers by name: planners, which want a goal, and walkers, which take wishes and scripts.
 
 kind = controller_kind("cpbp")
 controller = kind.make(scene, kind.settings(), seed=1, threads=0, wants=SetGoal("balance"))
@@ -8,16 +8,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from tumble.commands import SetGoal, Walk
+from tumble.commands import Do, SetGoal, Walk
 from tumble.controller import Controller
 from tumble.errors import UserError, choose
 from tumble.planners import PLANNERS, Planned
 from tumble.scene import Scene
+from tumble.skills.performer import Performer
 from tumble.walking import Walker, WalkSettings
 from tumble.walking.crowd import Crowd, DanceSettings
 from tumble.walking.simbicon import Simbicon
 
-Wants: TypeAlias = SetGoal | Walk
+Wants: TypeAlias = SetGoal | Walk | Do
 
 
 @dataclass(frozen=True)
@@ -40,21 +41,38 @@ def _planned(name: str) -> Kind:
 
     def make(scene: Scene, settings: Any, seed: int, threads: int, wants: Wants) -> Controller:
         if not isinstance(wants, SetGoal):
-            raise UserError(f"controller '{name}' plans for goals, and this is walked by wishes; choose 'walker'")
+            raise UserError(f"controller '{name}' plans for goals, and this {_asks(wants)}; choose 'walker'")
         return Planned(kind.planner(scene, settings, seed, threads), wants.build(scene))
 
     return Kind(make, kind.settings, kind.summary)
 
 
+def _asks(wants: Wants) -> str:
+    """What is wanted, in words."""
+    match wants:
+        case SetGoal():
+            return "wants a goal"
+        case Walk():
+            return "is walked by wishes"
+        case Do():
+            return "wants a script"
+
+
 def _walker(scene: Scene, settings: Any, seed: int, threads: int, wants: Wants) -> Controller:
-    if not isinstance(wants, Walk):
+    if isinstance(wants, SetGoal):
         raise UserError(f"controller 'walker' takes wishes, and this wants a goal; choose: {', '.join(PLANNERS)}")
-    return Walker(scene, settings)
+    return Performer(Walker(scene, settings))
+
+
+def _check_walk(name: str, wants: Wants) -> None:
+    """Refuse what a controller that takes nothing but wishes cannot do."""
+    if not isinstance(wants, Walk):
+        others = ", ".join(PLANNERS) if isinstance(wants, SetGoal) else "walker"
+        raise UserError(f"controller '{name}' takes wishes, and this {_asks(wants)}; choose: {others}")
 
 
 def _crowd(scene: Scene, settings: Any, seed: int, threads: int, wants: Wants) -> Controller:
-    if not isinstance(wants, Walk):
-        raise UserError(f"controller 'crowd' takes wishes, and this wants a goal; choose: {', '.join(PLANNERS)}")
+    _check_walk("crowd", wants)
     return Crowd(scene, settings, seed)
 
 
@@ -64,8 +82,7 @@ class SimbiconSettings:
 
 
 def _simbicon(scene: Scene, settings: Any, seed: int, threads: int, wants: Wants) -> Controller:
-    if not isinstance(wants, Walk):
-        raise UserError(f"controller 'simbicon' takes wishes, and this wants a goal; choose: {', '.join(PLANNERS)}")
+    _check_walk("simbicon", wants)
     return Simbicon(scene)
 
 

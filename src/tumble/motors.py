@@ -64,9 +64,10 @@ class VelocityMotors:
 
 
 class ForceMotors:
-    """A force on every joint, as a fraction of its strength in [-1, 1]; attributes as in `VelocityMotors`.
+    """A force on every joint, as a fraction of its strength in [-1, 1]; then how firmly each grip holds, 0 to 1.
 
-    Joints of companions come after the character's, by the prefixes of their names.
+    Joints of companions come after the character's, by the prefixes of their names. Grips are those of `tumble.grips`,
+    four numbers each, of the character alone. Attributes as in `VelocityMotors`.
     """
 
     speeds: ClassVar[bool] = False
@@ -75,12 +76,14 @@ class ForceMotors:
         cast = {"": character, **companions}
         joints = {prefix + name: joint for prefix, who in cast.items() for name, joint in who.joints.items()}
         ids = [model.joint(name).id for name in joints]
-        self.joints = self.size = len(ids)
-        self.names: Sequence[str] = tuple(joints)
+        self.joints, self.size = len(ids), model.nu
+        self.names: Sequence[str] = tuple(model.actuator(i).name for i in range(model.nu))
         self.low, self.high = -np.ones(self.size), np.ones(self.size)
+        self.low[self.joints :] = 0.0
         self.qpos = model.jnt_qposadr[ids].astype(np.intp)
         self.qvel = model.jnt_dofadr[ids].astype(np.intp)
-        self._strength = np.array([joint.strength for joint in joints.values()])
+        self._strength = np.ones(self.size)
+        self._strength[: self.joints] = [joint.strength for joint in joints.values()]
 
     def write(self, control: np.ndarray, qvel: np.ndarray, ctrl: np.ndarray) -> None:
         """Turn controls (nsim, size) into MuJoCo's ctrl (nsim, nu)."""

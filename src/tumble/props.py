@@ -1,6 +1,7 @@
-"""Props: what a scene holds beside its character. Balls move, boxes stay, companions are characters too.
+"""Props: what a scene holds beside its character. Balls and crates move, boxes stay, companions are characters too.
 
     Scene(humanoid(), [Ball(mass=250, radius=0.5), Box("step", (1, 0, 0.05), (0.2, 1, 0.05))])
+    Scene(biped(), [Crate("crate", (2, 0, 0.2), mass=15)], physics, ForceMotors)
     Scene(biped(), [Companion("ana", biped(legs=1.2).recipe, place=(1.0, 0.5))], motors=ForceMotors)
 
 A prop brings its own sensors: NAME.pos and NAME.vel of a ball, NAME.ground where it touches the
@@ -89,8 +90,7 @@ class Box:
             check_number(f"place of box '{self.name}'", value, -1e3, 1e3)
         for value in self.half:
             check_number(f"half size of box '{self.name}'", value, 0.001, 100.0)
-        quat = [np.cos(self.turn / 2), 0, 0, np.sin(self.turn / 2)]
-        at: dict[str, Any] = {"pos": self.middle, "quat": quat}
+        at: dict[str, Any] = {"pos": self.middle, "quat": _turned(self.turn)}
         body = spec.worldbody if self.ground else spec.worldbody.add_body(name=self.name, **at)
         body.add_geom(
             name=self.name,
@@ -101,6 +101,75 @@ class Box:
             contype=1,
             conaffinity=1,
         )
+
+
+@dataclass(frozen=True)
+class Crate:
+    """A box that moves, with handles that hands take (`tumble.grips`). Sizes in m, mass in kg, turn about z in rad.
+
+    Attributes:
+      middle, half, turn: where it begins, half its sizes.
+      friction: against everything.
+      handles: places in its own frame. Of two the first is the left hand's, for one who faces along its x axis.
+    """
+
+    name: str
+    middle: tuple[float, float, float] = (0.0, 0.0, 0.2)
+    half: tuple[float, float, float] = (0.2, 0.2, 0.2)
+    mass: float = 10.0
+    friction: float = 0.8
+    turn: float = 0.0
+    handles: tuple[tuple[float, float, float], ...] = ((0.0, 0.2, 0.1), (0.0, -0.2, 0.1))
+
+    def add(self, spec: mujoco.MjSpec, root: str) -> None:
+        """Put it into a spec, with sensors of its place, speed and turn and for its contact with the ground."""
+        for value in (*self.middle, self.turn):
+            check_number(f"place of crate '{self.name}'", value, -1e3, 1e3)
+        for value in self.half:
+            check_number(f"half size of crate '{self.name}'", value, 0.01, 10.0)
+        check_number(f"mass of crate '{self.name}'", self.mass, 0.01, 1e4)
+        check_number(f"friction of crate '{self.name}'", self.friction, 0.0, 10.0)
+        if not 1 <= len(self.handles) <= 2:
+            raise UserError(f"crate '{self.name}' must have one or two handles, got {len(self.handles)}")
+        body = spec.worldbody.add_body(name=self.name, pos=self.middle, quat=_turned(self.turn))
+        body.add_freejoint(name=self.name)
+        body.add_geom(
+            name=self.name,
+            type=mujoco.mjtGeom.mjGEOM_BOX,
+            size=self.half,
+            mass=self.mass,
+            rgba=[0.72, 0.53, 0.32, 1],
+            contype=1,
+            conaffinity=1,
+            friction=[self.friction, 0.005, 0.0001],
+            priority=1,  # its friction counts, whatever it touches
+        )
+        for i, place in enumerate(self.handles):
+            body.add_site(name=handle_name(self.name, i), pos=place, size=[0.02, 0, 0], rgba=[0.25, 0.25, 0.28, 1])
+        kinds = mujoco.mjtSensor
+        here: dict[str, Any] = {"objtype": mujoco.mjtObj.mjOBJ_XBODY, "objname": self.name}
+        spec.add_sensor(name=f"{self.name}.pos", type=kinds.mjSENS_FRAMEPOS, **here)
+        spec.add_sensor(name=f"{self.name}.vel", type=kinds.mjSENS_FRAMELINVEL, **here)
+        spec.add_sensor(name=f"{self.name}.up", type=kinds.mjSENS_FRAMEZAXIS, **here)
+        spec.add_sensor(
+            name=f"{self.name}.ground",
+            type=kinds.mjSENS_CONTACT,
+            reftype=mujoco.mjtObj.mjOBJ_BODY,
+            refname="world",
+            intprm=[1 << mujoco.mjtConDataField.mjCONDATA_FOUND.value, 0, 1],
+            objtype=mujoco.mjtObj.mjOBJ_BODY,
+            objname=self.name,
+        )
+
+
+def handle_name(crate: str, i: int) -> str:
+    """The site of a crate's i-th handle."""
+    return f"{crate}.handle{i}"
+
+
+def _turned(angle: float) -> list[float]:
+    """The quaternion of a turn about z."""
+    return [float(np.cos(angle / 2)), 0.0, 0.0, float(np.sin(angle / 2))]
 
 
 @dataclass(frozen=True)
@@ -128,9 +197,9 @@ class Companion:
         return f"{self.name}/"
 
     @property
-    def turn(self) -> np.ndarray:
-        """Its root's orientation, upright, as a quaternion."""
-        return np.array([np.cos(self.heading / 2), 0, 0, np.sin(self.heading / 2)])
+    def root(self) -> str:
+        """Name of its root."""
+        return self.prefix + self.character.root
 
     def add(self, spec: mujoco.MjSpec, root: str) -> None:
         """Put it into a spec, with memory of its own for a controller."""
@@ -155,7 +224,7 @@ class Companion:
             if np.allclose(geom.rgba, SHIRT):
                 geom.rgba[:3] = np.reshape(self.shirt, 3)
         own.body(body.root).pos[:2] = np.reshape(self.place, 2)
-        own.body(body.root).quat = self.turn
+        own.body(body.root).quat[:] = _turned(self.heading)
         memory, own.nuserdata = own.nuserdata, spec.nuserdata  # where they differ, attaching warns
         spec.attach(own, prefix=self.prefix, frame=spec.worldbody.add_frame())
         spec.nuserdata += memory
@@ -172,8 +241,8 @@ def _free_bit(spec: mujoco.MjSpec) -> int:
     raise UserError("a scene has at most 29 companions: MuJoCo has no more bits to tell who meets whom")
 
 
-Prop: TypeAlias = Ball | Box | Companion
-PROPS: Mapping[str, type[Prop]] = {"ball": Ball, "box": Box, "companion": Companion}
+Prop: TypeAlias = Ball | Box | Crate | Companion
+PROPS: Mapping[str, type[Prop]] = {"ball": Ball, "box": Box, "crate": Crate, "companion": Companion}
 
 
 def prop_recipe(prop: Prop) -> dict[str, Any]:
@@ -187,6 +256,8 @@ def remake_prop(recipe: Mapping[str, Any]) -> Prop:
     fields = dict(recipe)
     kind = choose("kind of prop", fields.pop("kind"), PROPS)
     fields |= {key: tuple(fields[key]) for key in ("middle", "half", "place", "shirt") if key in fields}
+    if kind is Crate:
+        fields["handles"] = tuple(tuple(place) for place in fields["handles"])
     return kind(**fields)
 
 

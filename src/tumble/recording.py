@@ -212,7 +212,7 @@ class Recorder:
 
 
 class _Replay(Controller):
-    """Does again what was done; goals, wishes and settings have done their work in the recorded controls.
+    """Does again what was done; goals, wishes, scripts and settings have done their work in the recorded controls.
 
     A controller's memory, MuJoCo's userdata, is taken from the recording too: it is no physics.
     """
@@ -239,6 +239,12 @@ class _Replay(Controller):
         pass
 
     def set_wishes(self, sims: Any, wishes: Any) -> None:
+        pass
+
+    def check_script(self, sims: Any, acts: Any) -> None:
+        pass
+
+    def set_script(self, sims: Any, acts: Any) -> None:
         pass
 
     def check_parameters(self, changes: Any) -> None:

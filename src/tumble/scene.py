@@ -17,10 +17,11 @@ import numpy as np
 
 from tumble.characters import Character, remake
 from tumble.errors import UserError, check_number, choose, unknown
+from tumble.grips import add_grips
 from tumble.motors import MOTORS, ForceMotors, Motors, VelocityMotors
-from tumble.props import Ball, Box, Companion, Prop, check_names, prop_recipe, remake_prop
+from tumble.props import Ball, Box, Companion, Crate, Prop, check_names, prop_recipe, remake_prop
 
-P = TypeVar("P", Ball, Box, Companion)
+P = TypeVar("P", Ball, Box, Crate, Companion)
 
 # The root's orientation (w, x, y, z) for the ways to lie, or not to: facing ahead, up, down.
 LYING: Mapping[str, tuple[float, float, float, float]] = {
@@ -105,7 +106,10 @@ class Scene:
             ForceMotors.add(spec, companion, self.physics.motor_gain, prefix)
         for geom in spec.geoms:
             geom.solimp = [0.97, 0.995, 0.001, 0.5, 2]  # feet sink 0.1 cm at rest instead of 1.1
-            geom.friction = [self.physics.friction, 0.005, 0.0001]
+            if not geom.priority:
+                geom.friction = [self.physics.friction, 0.005, 0.0001]
+        if motors is ForceMotors:
+            add_grips(spec, self.character, self.props)
         return spec
 
     @property
@@ -191,16 +195,22 @@ class Scene:
         raise unknown(word, name, list(props), f" in the scene of '{self.character.name}'")
 
     def placed(
-        self, state: np.ndarray, ball: str, position: Sequence[float], velocity: Sequence[float] = (0.0, 0.0, 0.0),
-        spin: Sequence[float] = (0.0, 0.0, 0.0),
+        self, state: np.ndarray, name: str, position: Sequence[float], velocity: Sequence[float] = (0.0, 0.0, 0.0),
+        spin: Sequence[float] = (0.0, 0.0, 0.0), turn: float = 0.0,
     ) -> np.ndarray:  # fmt: skip
-        """A copy of a state with a ball at a place, moving and turning. m, m/s, rad/s in the world's axes."""
-        self.prop(ball, Ball)
-        for name, vector in (("position", position), ("velocity", velocity), ("spin", spin)):
+        """A copy of a state with a ball or crate at a place, moving and turning. m, m/s, rad/s in the world's axes.
+
+        turn is a crate's about z, rad.
+        """
+        crate = any(prop.name == name and isinstance(prop, Crate) for prop in self.props)
+        if not crate:
+            self.prop(name, Ball)
+        for label, vector in (("position", position), ("velocity", velocity), ("spin", spin)):
             if len(vector) != 3 or not np.isfinite(vector).all():
-                raise UserError(f"{name} of a ball must be three numbers, got {tuple(vector)}")
-        data, joint = self.show(state), self.model.joint(ball)
-        data.qpos[int(joint.qposadr[0]) :][:7] = (*position, 1.0, 0.0, 0.0, 0.0)
+                word = "crate" if crate else "ball"
+                raise UserError(f"{label} of a {word} must be three numbers, got {tuple(vector)}")
+        data, joint = self.show(state), self.model.joint(name)
+        data.qpos[int(joint.qposadr[0]) :][:7] = (*position, np.cos(turn / 2), 0.0, 0.0, np.sin(turn / 2))
         data.qvel[int(joint.dofadr[0]) :][:6] = (*velocity, *spin)
         return self.read(data)
 

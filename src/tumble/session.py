@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from tumble.commands import Command, Drag, Explode, Push, Release, Reset, SetGoal, SetParameter, Throw, Walk
+from tumble.commands import Command, Do, Drag, Explode, Push, Release, Reset, SetGoal, SetParameter, Throw, Walk
 from tumble.controller import Controller
 from tumble.scene import Scene
 from tumble.sims import Sims
@@ -85,7 +85,7 @@ class Session:
         self._drag: Drag | None = None
         self._placed = mujoco.MjData(scene.model)
         self._resistance = scene.model.dof_damping.copy()  # (nv,), N m s/rad, of joints and servos to a drag
-        self._resistance[scene.motors.qvel] += scene.model.actuator_gainprm[:, 0]
+        self._resistance[scene.motors.qvel] += scene.model.actuator_gainprm[: scene.motors.joints, 0]
         controller.start(self.world)
 
     @property
@@ -109,6 +109,8 @@ class Session:
                 self.controller.check_goal(command.build(self.scene))
             elif isinstance(command, Walk):
                 self.controller.check_wishes(command.wishes)
+            elif isinstance(command, Do):
+                self.controller.check_script(self.world, command.acts(self.scene))
         if any(isinstance(command, SetParameter) for command in commands):
             self.controller.check_parameters(_changes((*self._inbox, *commands)))
         self._inbox += commands
@@ -159,6 +161,8 @@ class Session:
                 self.controller.set_goal(command.build(self.scene))
             case Walk():
                 self.controller.set_wishes(self.world, command.wishes)
+            case Do():
+                self.controller.set_script(self.world, command.acts(self.scene))
 
     def _pull(self) -> tuple[float, float] | None:
         """Horizontal direction in which somebody drags the character; None where nobody does."""

@@ -38,13 +38,13 @@ NECK = {
     "neck_side": ((1, 0, 0), -35, 35, 5, 60),
     "neck_twist": ((0, 0, 1), -70, 70, 5, 60),
 }
-# Sideways before forwards: in a T-pose the arm can then swing to the front (no gimbal lock there).
+# Forwards before sideways: an arm that hangs before a body bent down, or is held out ahead, is free to move any way.
 SHOULDER = {
-    "shoulder_side": ((1, 0, 0), -30, 175, 5, 100),
-    "shoulder_bend": ((0, -1, 0), -90, 175, 5, 100),
-    "shoulder_twist": ((0, 0, 1), -90, 90, 5, 100),
+    "shoulder_bend": ((0, -1, 0), -90, 175, 20, 100),
+    "shoulder_side": ((1, 0, 0), -30, 175, 20, 100),
+    "shoulder_twist": ((0, 0, 1), -90, 90, 20, 100),
 }
-ELBOW = {"elbow": ((0, -1, 0), 0, 150, 2, 100)}
+ELBOW = {"elbow": ((0, -1, 0), 0, 150, 8, 100)}
 HIP = {
     "hip_bend": ((0, -1, 0), -60, 130, 100, 400),
     "hip_side": ((1, 0, 0), -57, 57, 100, 400),
@@ -157,6 +157,7 @@ def biped(name: str = "biped", **proportions: float) -> Character:
         toes=("left_toe", "right_toe"),
         hands=("left_forearm", "right_forearm"),
         arms=("left_arm", "right_arm"),
+        palms=("left_palm", "right_palm"),
         poses={
             "rest": _standing(shape),
             "t-pose": _t_pose(shape),
@@ -365,6 +366,7 @@ def _arm(make: _Maker, torso: Any, side: str, sign: int, shoulder: float) -> Non
         arm, f"{side}_forearm", (0, 0, -upper), ELBOW, (0, 0, -0.17 * long), 1.7, (0.025, 0.025, 0.0024), long, side
     )
     make.capsule(forearm, (0, 0, 0), (0, 0, -fore - 0.06 * long), 0.037 * girth, SKIN)
+    forearm.add_site(name=f"{side}_palm", pos=shape.size * np.array((0, 0, -fore - 0.07 * long)), group=4)
     make.ellipsoid(forearm, (0, 0, -0.42 * fore), (0.043 * girth, 0.042 * girth, 0.58 * fore), SKIN)
     make.ellipsoid(forearm, (0.004, 0, -fore - 0.07 * long), (0.042 * girth, 0.033 * girth, 0.062 * long), SKIN)
     make.capsule(forearm, (0.024, 0, -fore - 0.03 * long), (0.048, 0, -fore - 0.08 * long), 0.013 * girth, SKIN, False)

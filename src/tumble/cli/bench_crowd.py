@@ -19,7 +19,7 @@ def measure(seconds: float, seed: int = 0) -> dict[str, Any]:
       seed: of the dancers.
     """
     scenario = Crowd()
-    scene = scenario.world(character(scenario.character), seed)
+    scene = scenario.scene(scenario.body(character(scenario.character), seed), seed)
     sims, crowd = Sims(scene, 1, 1), Dancing(scene, seed=seed)
     sims.load(scenario.trial(scene, np.random.default_rng(seed)).state)
     crowd.start(sims)

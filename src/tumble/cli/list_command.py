@@ -10,6 +10,7 @@ from tumble.cli.options import CONFIG
 from tumble.controllers import CONTROLLERS
 from tumble.goals import GOALS
 from tumble.scenarios import SCENARIOS
+from tumble.skills.script import FORMS
 
 
 def listing() -> dict[str, dict[str, str]]:
@@ -19,11 +20,12 @@ def listing() -> dict[str, dict[str, str]]:
         "characters": {name: summary for name, (_, summary) in {**CHARACTERS, **STEPPERS, **LEGGED}.items()},
         "controllers": {name: kind.summary for name, kind in CONTROLLERS.items()},
         "goals": {name: (make.__doc__ or "").partition("\n")[0] for name, make in GOALS.items()},
+        "scripts": {form.shape: f"{form.summary}, such as '{form.example}'" for form in FORMS},
     }
 
 
 def show(as_json: Annotated[bool, tyro.conf.arg(name="json")] = False) -> int:
-    """List scenarios, characters, controllers and goals.
+    """List scenarios, characters, controllers, goals, and what scripts are written of.
 
     Args:
       as_json: print one JSON object instead.
@@ -35,7 +37,7 @@ def show(as_json: Annotated[bool, tyro.conf.arg(name="json")] = False) -> int:
     for kind, entries in kinds.items():
         print(kind)
         for name, summary in entries.items():
-            print(f"  {name:16} {summary}")
+            print(f"  {name:20} {summary}")
     return 0
 
 

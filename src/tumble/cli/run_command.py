@@ -15,6 +15,7 @@ from tumble.characters import character
 from tumble.cli.learning import Learning, check_frozen
 from tumble.cli.options import CONFIG, FLAT, usual_settings
 from tumble.cli.progress import Interrupt, Progress
+from tumble.commands import Do
 from tumble.controller import Controller, closing
 from tumble.controllers import controller_kind
 from tumble.errors import UserError, check_number, choose
@@ -22,6 +23,7 @@ from tumble.recording import Recorder, check_place
 from tumble.scenarios import SCENARIOS, Result, Scenario, run_trial
 from tumble.scene import Scene
 from tumble.session import Session
+from tumble.skills.script import LONGEST
 
 USAGE = """\
 usage: tumble run SCENARIO [OPTIONS]
@@ -39,8 +41,11 @@ examples:
   tumble run dodge --controller smc --trials 100 --learned dodge.experience
   tumble run learn-walk --learned walk.learned
   tumble run learn-walk --learned walk.learned --samples 8
+  tumble run steer-walk --script "go to 2 1; turn to 90, then wait 2 s"
+  tumble run steer-walk --script errand.txt --seconds 60
 
-'tumble run SCENARIO --help' lists all options of a scenario, and all settings of its --controller."""
+'tumble run SCENARIO --help' lists all options of a scenario, and all settings of its --controller.
+'tumble list' shows what scripts are written of."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,8 @@ class RunOptions:
     """For the physics; 0: one per core. Results do not depend on it."""
     record: Path | None = None
     """Write a recording (.npz); with several trials one each, its seed in the name."""
+    script: str | None = None
+    """What a walker does instead of what the scenario wants: acts with ';' between them, or a file with one a line."""
     learned: Path | None = None
     """Go on from what was learned: load this file if it is there, and add to it (planners that learn: smc, mcts)."""
     frozen: bool = False
@@ -162,7 +169,9 @@ def run(options: RunOptions, scenario: Scenario, settings: Any) -> int:
 
 
 class _Runner:
-    """Makes a fresh controller for every trial, and a scene for every body. Leaving it writes what was learned.
+    """Makes a fresh controller for every trial, and a scene for every body and, where it is strewn, every seed.
+
+    Leaving it writes what was learned.
 
     Attributes:
       controller, character: names of what was chosen, or of what the scenario is made for.
@@ -175,6 +184,9 @@ class _Runner:
         self.character = options.character or scenario.character
         self._body = character(self.character)
         self._scene = scenario.scene(self._body)
+        self._script = None if options.script is None else Do(script_text(options.script))
+        if self._script is not None:
+            self._script.check(self._scene)
         self.tally, self.written = Tally(), list[Path]()
         self.learned: Learning | None = None
         if options.learned is not None:
@@ -191,12 +203,13 @@ class _Runner:
     def scene(self, seed: int) -> Scene:
         """The scene of a trial."""
         body = self.scenario.body(self._body, seed)
-        return self._scene if body is self._body else self.scenario.world(self._body, seed)
+        usual = body is self._body and not self.scenario.strewn
+        return self._scene if usual else self.scenario.scene(body, seed)
 
     def make(self, scene: Scene, seed: int) -> Controller:
         """A controller for a trial."""
         kind = controller_kind(self.controller)
-        return kind.make(scene, self.settings, seed, self.options.threads, self.scenario.wants())
+        return kind.make(scene, self.settings, seed, self.options.threads, self._script or self.scenario.wants())
 
     def warm_up(self) -> None:
         """Compile what a frame needs, and one that goes on from another, so that no trial pays for it."""
@@ -225,8 +238,9 @@ class _Runner:
         began = time.perf_counter()
         try:
             result = run_trial(
-                self.scenario, scene, self.make(scene, seed), seed, self.options.seconds, watch, lambda: interrupt.seen
-            )
+                self.scenario, scene, self.make(scene, seed), seed, self.options.seconds, watch,
+                lambda: interrupt.seen, self._script,
+            )  # fmt: skip
         finally:
             for recorder in recorders:
                 self._save(recorder, seed)
@@ -241,6 +255,18 @@ class _Runner:
             path = path.with_stem(f"{path.stem}-{seed}")
         recorder.recording.save(path)
         self.written.append(path)
+
+
+def script_text(given: str) -> str:
+    """A script as it was given, or that of the file it names."""
+    path = Path(given)
+    if path.suffix == ".txt" or (len(given) < 256 and path.is_file()):
+        try:
+            with open(path, encoding="utf-8") as file:
+                return file.read(LONGEST + 1)
+        except (OSError, UnicodeError) as error:
+            raise UserError(f"cannot read the script {path}: {error}") from None
+    return given
 
 
 def report(summary: dict[str, Any], written: list[Path], learned: Path | None = None) -> None:

@@ -10,6 +10,7 @@ from tumble.scenarios.projectiles import HopProjectiles, WalkProjectiles
 from tumble.scenarios.run import Result, run_trial
 from tumble.scenarios.scenario import Scenario, Trial
 from tumble.scenarios.stepping import SimbiconBird, SimbiconHumanoid, SimbiconPlanar, SimbiconRaptor
+from tumble.scenarios.terrain import Duck, Stairs, StepOver
 from tumble.scenarios.track import Track
 from tumble.scenarios.walking import StandPush, SteerWalk, WalkBodies, WalkPush
 
@@ -20,7 +21,8 @@ SCENARIOS: dict[str, type[Scenario]] = {
     for kind in (
         Stand, Push, Impulse, Wall, Explosion, Dodge, DodgeHeavy, GetUp, GetUpProne, Reach,
         OnBall, OnLightBall, OnBallReach, Juggle, Steer, Obstacles, Turbo, SteerWalk, WalkPush, StandPush, WalkBodies,
-        Crowd, SimbiconHumanoid, SimbiconPlanar, SimbiconBird, SimbiconRaptor,
+        StepOver, Duck, Stairs, Crowd,
+        SimbiconHumanoid, SimbiconPlanar, SimbiconBird, SimbiconRaptor,
         LearnWalk, LearnHop, LearnTrot, Pole, Turn, Stop, WalkProjectiles, HopProjectiles, PlanarNet,
     )
 }  # fmt: skip

@@ -43,7 +43,7 @@ class OnBall(Scenario):
         check_number("until", self.until, KEPT, 3600)
         check_number("force", self.force, 0, 1e5)
 
-    def scene(self, character: Character) -> Scene:
+    def scene(self, character: Character, seed: int = 0) -> Scene:
         return Scene(character, [Ball("ball", RADIUS, self.mass)])
 
     def wants(self) -> SetGoal:
@@ -131,7 +131,7 @@ class Juggle(Scenario):
         check_number("mass", self.mass, 0.01, 100)
         check_number("radius", self.radius, 0.05, 0.5)
 
-    def scene(self, character: Character) -> Scene:
+    def scene(self, character: Character, seed: int = 0) -> Scene:
         return Scene(character, [Ball("ball", self.radius, self.mass)])
 
     def wants(self) -> SetGoal:

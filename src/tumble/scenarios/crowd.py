@@ -12,11 +12,10 @@ import numpy as np
 from tumble.characters import Character, biped
 from tumble.commands import Walk
 from tumble.errors import check_number
-from tumble.motors import ForceMotors
 from tumble.props import Companion
 from tumble.scenarios.scenario import Scenario, Trial
 from tumble.scenarios.track import FALLEN, Track
-from tumble.scenarios.walking import walking_physics
+from tumble.scenarios.walking import walking_scene
 from tumble.scene import Scene
 from tumble.sims import Sims
 
@@ -45,6 +44,7 @@ class Crowd(Scenario):
     summary: ClassVar[str] = "16 dancers (--dancers N) of random proportions, 60 s: at most 2 fall, nobody is stuck"
     controller: ClassVar[str] = "crowd"
     character: ClassVar[str] = "biped"
+    strewn: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_number("dancers", self.dancers, 2, 30)
@@ -53,20 +53,14 @@ class Crowd(Scenario):
     def body(self, character: Character, seed: int) -> Character:
         return dancer("dancer_0", np.random.default_rng([seed, 0]))
 
-    def scene(self, character: Character) -> Scene:
-        return self._among(character, 0)
-
-    def world(self, character: Character, seed: int) -> Scene:
-        return self._among(self.body(character, seed), seed)
-
-    def _among(self, first: Character, seed: int) -> Scene:
+    def scene(self, character: Character, seed: int = 0) -> Scene:
         companions = []
         for i in range(1, self.dancers):
             rng = np.random.default_rng([seed, i])
             body = dancer(f"dancer_{i}", rng)
             shirt = colorsys.hsv_to_rgb(0.57 + i / self.dancers, 0.55, 0.8)
             companions.append(Companion(body.name, body.recipe, self._place(i), float(rng.uniform(-3.1, 3.1)), shirt))
-        return Scene(first, companions, walking_physics(), ForceMotors)
+        return walking_scene(character, companions)
 
     def _place(self, i: int) -> tuple[float, float]:
         """Where the i-th begins: on a square grid around the origin."""

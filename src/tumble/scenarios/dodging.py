@@ -49,7 +49,7 @@ class Dodge(Scenario):
         check_number("distance", self.distance, 2, 50)
         check_number("after", self.after, self.distance / self.speed, 60)
 
-    def scene(self, character: Character) -> Scene:
+    def scene(self, character: Character, seed: int = 0) -> Scene:
         model = character.build().compile()
         mass = HEAVIER * float(model.body(character.root).subtreemass[0])
         radius = (3 * mass / (4 * math.pi * DENSITY)) ** (1 / 3)

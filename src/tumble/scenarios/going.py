@@ -92,7 +92,7 @@ class Obstacles(Scenario):
     def __post_init__(self) -> None:
         check_number("height", self.height, 0.01, 0.3)
 
-    def scene(self, character: Character) -> Scene:
+    def scene(self, character: Character, seed: int = 0) -> Scene:
         rng = np.random.default_rng(20150)  # the same course for all seeds
         blocks = [
             Box(
@@ -132,7 +132,7 @@ class Turbo(Scenario):
         check_number("height", self.height, 0.05, 3)
         check_number("depth", self.depth, 0.05, 10)
 
-    def scene(self, character: Character) -> Scene:
+    def scene(self, character: Character, seed: int = 0) -> Scene:
         middle = (self.START + self.depth / 2, 0.0, self.height / 2)
         return Scene(character, [Box("block", middle, (self.depth / 2, 20.0, self.height / 2))])
 
@@ -161,7 +161,7 @@ class Wall(Scenario):
     def __post_init__(self) -> None:
         check_number("force", self.force, 0, 1e5)
 
-    def scene(self, character: Character) -> Scene:
+    def scene(self, character: Character, seed: int = 0) -> Scene:
         return Scene(character, [Box("wall", (0.0, 0.75, 1.5), (5.0, 0.1, 1.5))])
 
     def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:

@@ -46,7 +46,7 @@ class WalkProjectiles(Scenario):
         check_number("pace", self.pace, 0.1, 5)
         check_number("every", self.every, AWAY / SPEED, 60)
 
-    def scene(self, character: Character) -> Scene:
+    def scene(self, character: Character, seed: int = 0) -> Scene:
         return Scene(character, [Ball("ball", RADIUS, MASS)])
 
     def wants(self) -> SetGoal:

@@ -1,13 +1,14 @@
 """One trial of a scenario under a controller, from seed to verdict."""
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from tumble.commands import Walk
+from tumble.commands import Command, Do, SetGoal, Walk
 from tumble.controller import Controller, closing
+from tumble.controllers import Wants
 from tumble.errors import check_number
 from tumble.planners import Plan
 from tumble.scenarios.scenario import Scenario
@@ -64,6 +65,7 @@ def run_trial(
     seconds: float | None = None,
     watch: Callable[[Session], None] = lambda session: None,
     stop: Callable[[], bool] = lambda: False,
+    wants: Wants | None = None,
 ) -> Result:
     """Run one trial to its end, or until the live world breaks or it is stopped; closes the controller.
 
@@ -72,14 +74,16 @@ def run_trial(
       seconds: instead of the scenario's own duration.
       watch: called with the session before its first step, to add listeners.
       stop: asked before every frame.
+      wants: what the character wants instead of what the scenario does, which then asks for nothing else either.
     """
     trial = scenario.trial(scene, np.random.default_rng(seed))
     duration = trial.seconds if seconds is None else seconds
     check_number("seconds", duration, scene.dt, 86400)
     session = Session(scene, controller, trial.state)
-    if isinstance(wants := scenario.wants(), Walk):
-        session.send(wants)
-    track, count = Track(scene, wants, sights=scenario.sights(scene)), _Count()
+    wanted = wants or scenario.wants()
+    if not isinstance(wanted, SetGoal):
+        session.send(wanted)
+    track, count = Track(scene, wanted, sights=scenario.sights(scene)), _Count()
     session.listeners += [track, count]
     watch(session)
     due = deque(sorted(trial.events, key=lambda event: event[0]))
@@ -87,9 +91,9 @@ def run_trial(
     with closing(controller):
         while session.index < frames and not track.broken and not stop():
             if trial.respond is not None and track.frames:
-                session.send(*trial.respond(track))
+                session.send(*_kept(trial.respond(track), wants))
             while due and due[0][0] <= session.time + 1e-9:
-                session.send(due.popleft()[1])
+                session.send(*_kept([due.popleft()[1]], wants))
             session.step()
     finished = session.index == frames or track.broken
     return Result(
@@ -102,3 +106,8 @@ def run_trial(
         broken_rows=count.broken,
         metrics=track.metrics() | scenario.metrics(track),
     )
+
+
+def _kept(commands: Iterable[Command], wants: Wants | None) -> list[Command]:
+    """Of a scenario's commands those that still come where something else is wanted than by the scenario."""
+    return [command for command in commands if wants is None or not isinstance(command, SetGoal | Walk | Do)]

@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tumble.characters import Character
-from tumble.commands import Command, SetGoal, Walk
-from tumble.controllers import controller_kind
+from tumble.commands import Command, SetGoal
+from tumble.controllers import Wants, controller_kind
 from tumble.scenarios.track import Track
 from tumble.scene import Scene
 from tumble.settings import replaced
@@ -47,6 +47,7 @@ class Scenario(ABC):
     Attributes:
       controller, character: names of those it is made for, unless others are chosen.
       settings: of that controller, by name, where its own defaults do not fit.
+      strewn: whether every seed has a scene of its own.
     """
 
     name: ClassVar[str]
@@ -54,6 +55,7 @@ class Scenario(ABC):
     controller: ClassVar[str] = "cpbp"
     character: ClassVar[str] = "humanoid"
     settings: ClassVar[Mapping[str, float]] = {}
+    strewn: ClassVar[bool] = False
 
     @classmethod
     def settings_for(cls, controller: str) -> Any:
@@ -65,15 +67,11 @@ class Scenario(ABC):
         """The body of a trial: the one that was chosen, unless the scenario is about bodies."""
         return character
 
-    def scene(self, character: Character) -> Scene:
-        """The world it happens in."""
+    def scene(self, character: Character, seed: int = 0) -> Scene:
+        """The world it happens in; the seed decides on what is in it, and where, if it is `strewn`."""
         return Scene(character)
 
-    def world(self, character: Character, seed: int) -> Scene:
-        """The scene of a trial: with its body, and with companions of its own where the scenario has some."""
-        return self.scene(self.body(character, seed))
-
-    def wants(self) -> SetGoal | Walk:
+    def wants(self) -> Wants:
         """What the character wants, until an event says otherwise."""
         return SetGoal("balance")
 

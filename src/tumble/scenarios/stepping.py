@@ -34,7 +34,7 @@ class SimbiconHumanoid(Scenario):
         check_number("until", self.until, 1, 3600)
         check_number("disturbed", self.disturbed, 0, 5)
 
-    def scene(self, character: Character) -> Scene:
+    def scene(self, character: Character, seed: int = 0) -> Scene:
         return simbicon_scene(character)
 
     def wants(self) -> Walk:

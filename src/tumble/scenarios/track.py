@@ -6,7 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tumble.commands import Command, Reset, SetGoal, Walk
+from tumble.commands import Command, Reset, SetGoal
+from tumble.controllers import Wants
 from tumble.scene import Scene
 from tumble.session import Frame, Session
 from tumble.sims import Sims
@@ -33,7 +34,7 @@ class Track:
     SIGHT: ClassVar[float] = 0.1  # s between two looks at what sensors do not tell
 
     def __init__(
-        self, scene: Scene, wants: SetGoal | Walk | None = None, began: float = 0.0,
+        self, scene: Scene, wants: Wants | None = None, began: float = 0.0,
         sights: Mapping[str, Callable[[Sims], np.ndarray]] = {},
     ) -> None:  # fmt: skip
         """Follow a scene.

@@ -1,6 +1,7 @@
 """Walking by wishes, without planning: coros2010 chapter 5."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,6 +11,7 @@ from tumble.characters import Character, biped
 from tumble.commands import Push, Walk
 from tumble.errors import check_number
 from tumble.motors import ForceMotors
+from tumble.props import Prop
 from tumble.scenarios.scenario import Scenario, Trial
 from tumble.scenarios.track import Track
 from tumble.scene import Physics, Scene
@@ -35,7 +37,7 @@ class SteerWalk(Scenario):
     def __post_init__(self) -> None:
         check_number("fastest", self.fastest, 0.3, 1.7)
 
-    def scene(self, character: Character) -> Scene:
+    def scene(self, character: Character, seed: int = 0) -> Scene:
         return walking_scene(character)
 
     def wants(self) -> Walk:
@@ -84,7 +86,7 @@ class WalkPush(Scenario):
     def __post_init__(self) -> None:
         check_number("force", self.force, 0.0, 1e5)
 
-    def scene(self, character: Character) -> Scene:
+    def scene(self, character: Character, seed: int = 0) -> Scene:
         return walking_scene(character)
 
     def wants(self) -> Walk:
@@ -134,7 +136,7 @@ class WalkBodies(Scenario):
             left_arm=float(askew[1]) ** 0.5, right_arm=float(askew[1]) ** -0.5,
         )  # fmt: skip
 
-    def scene(self, character: Character) -> Scene:
+    def scene(self, character: Character, seed: int = 0) -> Scene:
         return walking_scene(character)
 
     def wants(self) -> Walk:
@@ -151,11 +153,7 @@ class WalkBodies(Scenario):
         return math.dist(start, end) > 5.0
 
 
-def walking_scene(character: Character) -> Scene:
+def walking_scene(character: Character, props: Sequence[Prop] = ()) -> Scene:
     """The scene of a walker: small steps, torques, the thesis's friction."""
-    return Scene(character, physics=walking_physics(), motors=ForceMotors)
-
-
-def walking_physics() -> Physics:
-    """Small steps, the thesis's friction."""
-    return Physics(timestep=STEP, speculative=False, friction=FRICTION)
+    physics = Physics(timestep=STEP, speculative=False, friction=FRICTION)
+    return Scene(character, props, physics=physics, motors=ForceMotors)

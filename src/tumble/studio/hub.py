@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from tumble.commands import Release
 from tumble.errors import UserError
-from tumble.studio.requests import Ask, Give, Hurl, Request, Resume, Scrub, Steer, decode
+from tumble.studio.requests import Ask, Give, Hurl, Point, Request, Resume, Scrub, Steer, decode
 from tumble.studio.stage import Shown, Stage
 
 PATIENCE = 20.0  # s that somebody who asks for control waits for an answer
@@ -214,6 +214,8 @@ class Hub:
                 stage.take.steer(request.x, request.y, request.turbo)
             case Hurl():
                 stage.take.hurl(request.position, request.velocity, request.mass)
+            case Point():
+                stage.take.point(request.at, request.body)
             case Scrub():
                 stage.scrub(request.tick)
             case Resume():

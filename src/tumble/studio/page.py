@@ -14,6 +14,7 @@ from tumble.studio.elements import Timeline, View
 from tumble.studio.hub import Hub
 from tumble.studio.panels import BLUR, SIGHTS, TOOLS, TOUCHES, cost_panel, direct_panel, settings_panel, touch_panel
 from tumble.studio.presets import Presets
+from tumble.studio.script_panel import script_panel
 from tumble.studio.walk_panel import walk_panel
 
 CSS = Path(__file__).parent / "page.css"
@@ -43,7 +44,7 @@ def build(hub: Hub, presets: Presets) -> None:
 
 def _panels(desk: Desk, view: View) -> None:
     with ui.tabs().props("dense no-caps inline-label") as tabs:
-        for name in ("direct", "planner", "cost", "walk", "body", "touch"):
+        for name in ("direct", "planner", "cost", "walk", "script", "body", "touch"):
             ui.tab(name)
     with ui.tab_panels(tabs, value="direct", animated=False).props("keep-alive").classes("panels"):
         with ui.tab_panel("direct"), ui.column().classes("panel"):
@@ -54,6 +55,8 @@ def _panels(desk: Desk, view: View) -> None:
             cost_panel(desk)
         with ui.tab_panel("walk"), ui.column().classes("panel"):
             walk_panel(desk)
+        with ui.tab_panel("script"), ui.column().classes("panel"):
+            script_panel(desk)
         with ui.tab_panel("body"), ui.column().classes("panel"):
             body_panel(desk)
         with ui.tab_panel("touch"), ui.column().classes("panel"):
@@ -120,7 +123,7 @@ def _button(icon: str, act: object, about: str, mark: str) -> ui.button:
 
 
 async def _key(desk: Desk, choose_tool: Callable[[str], None], event: KeyEventArguments) -> None:
-    """Space pauses, '.' steps, r begins again, n takes the next seed, 1 to 5 choose a tool."""
+    """Space pauses, '.' steps, r begins again, n takes the next seed, 1 to 6 choose a tool."""
     held = event.modifiers
     if not event.action.keydown or event.action.repeat or held.ctrl or held.meta or held.alt:
         return

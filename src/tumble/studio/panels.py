@@ -27,6 +27,7 @@ TOOLS = {
     "throw": ("sports_baseball", "Throw a ball where you click (3)"),
     "blast": ("flare", "Explosion where you click (4)"),
     "target": ("my_location", "Reach where you click (5)"),
+    "go": ("directions_walk", "Go where you click, take what you click (6)"),
 }
 # option of the view: label, unit, low, high, start
 TOUCHES = {

@@ -4,7 +4,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from tumble.commands import Drag, Explode, Push, Release, Reset, SetGoal, SetParameter, Throw, Vector, Walk
+from tumble.commands import Do, Drag, Explode, Push, Release, Reset, SetGoal, SetParameter, Throw, Vector, Walk
 from tumble.errors import UserError
 
 
@@ -26,6 +26,13 @@ class Hurl(_Request, frozen=True):
     position: Vector
     velocity: Vector
     mass: float = 5.0
+
+
+class Point(_Request, frozen=True):
+    """Show a walker a place, m, on a body or on the ground: it goes there, or does with the body what it can."""
+
+    at: Vector
+    body: str | None = None
 
 
 class Scrub(_Request, frozen=True):
@@ -51,8 +58,8 @@ class Give(_Request, frozen=True):
 
 
 Request: TypeAlias = (
-    Steer | Hurl | Scrub | Resume | Ask | Give
-    | Push | Drag | Release | Explode | Throw | Reset | SetGoal | Walk | SetParameter
+    Steer | Hurl | Point | Scrub | Resume | Ask | Give
+    | Push | Drag | Release | Explode | Throw | Reset | SetGoal | Walk | Do | SetParameter
 )  # fmt: skip
 
 

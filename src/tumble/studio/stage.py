@@ -170,10 +170,10 @@ class Stage:
         """One frame. Whatever goes wrong in it pauses the show and is told; the thread goes on."""
         try:
             self._teach()
-            told = self.take.told
+            before = self.take.told, self.take.controller.doing
             frame = self.take.step()
             self.pace.ticked()
-            if self.take.told != told:
+            if (self.take.told, self.take.controller.doing) != before:
                 self._audience.changed()
             self._tick += 1
             self._show(frame)

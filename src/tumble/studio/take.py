@@ -17,7 +17,7 @@ import mujoco
 import numpy as np
 
 from tumble.characters import Character, character, remake
-from tumble.commands import Command, Drag, Release, SetGoal, SetParameter, Throw, Vector, Walk
+from tumble.commands import Command, Do, Drag, Release, SetGoal, SetParameter, Throw, Vector, Walk
 from tumble.controller import Controller
 from tumble.controllers import Wants, controller_kind
 from tumble.errors import UserError, check_number, choose
@@ -30,13 +30,16 @@ from tumble.scenarios.going import PACE
 from tumble.scene import Scene
 from tumble.session import Frame, Session
 from tumble.settings import replaced
+from tumble.skills.check import held_in
+from tumble.skills.performer import Performer
+from tumble.skills.pointing import script_for
 from tumble.studio.responses import Responses
-from tumble.walking import Walker
 
 THROWN = "thrown"  # name of the ball that people throw
 DENSITY = 500.0  # kg/m^3 of it: 5 kg have a radius of 13 cm
 WAITING = 256  # commands that may wait for the next frame
 STEERED = ("steer", "turbo")
+WAY = {"speed", "heading"}  # wishes that end a script
 STROLL, HURRY = 0.8, 1.5  # m/s of a walker that is steered, and in a hurry
 FRAME = 1 / 30  # s of what is shown, where a session's steps are smaller
 
@@ -78,7 +81,8 @@ class Take:
     Attributes:
       choice: what is played.
       scene, controller, session: as they are now; `enter` replaces them.
-      wanted: the goal that was asked for last, or all wishes of a walk.
+      wanted: the goal that was asked for last, or all wishes of a walk; a script decides on speed and heading.
+      script: what a walker was asked to do last; None where it was told how to walk since.
       stance: the goal of balance with the pose that was asked for last, and whether to roll over first.
       told: how many commands have come from the scenario.
       stride: steps of the session a frame, where these are too small to look at each.
@@ -89,9 +93,11 @@ class Take:
         scenario = choice.built()
         check_number("seed", choice.seed, 0, 2**63 - 1)
         self.choice, self._threads = choice, threads
-        self.scene = scenario.world(choice.body(), choice.seed)
+        self.scene = scenario.scene(scenario.body(choice.body(), choice.seed), choice.seed)
         trial = scenario.trial(self.scene, np.random.default_rng(choice.seed))
-        self.wanted: Wants = choice.wants()
+        wants = choice.wants()
+        self.script = self._next = wants if isinstance(wants, Do) else None
+        self.wanted: SetGoal | Walk = Walk() if isinstance(wants, Do) else wants
         self._rest = self.wanted
         self.stance = stood(SetGoal("balance"), choice.pose, choice.roll)
         self._note_stance(self.wanted)
@@ -105,7 +111,7 @@ class Take:
 
     def _make(self, scene: Scene, settings: Any) -> Controller:
         make = controller_kind(self.choice.controller).make
-        return make(scene, settings, self.choice.seed, self._threads, self.wanted)
+        return make(scene, settings, self.choice.seed, self._threads, self.script or self.wanted)
 
     @property
     def dt(self) -> float:
@@ -137,8 +143,10 @@ class Take:
         # an event between two frames comes with the later one, which is the next if it began in the last dt
         self._due = deque(event for event in self._events if event[0] > time - scene.dt + 1e-9)
         self._pulled: Drag | None = None  # the drag that the session knows of
+        if self.script is not None and self._next is None:  # it cannot be gone on with from anywhere
+            self._follow(Walk(speed=0.0))
         # what the next frame will ask for: a walker that is started has no wishes
-        self._want: Wants | None = self.wanted if isinstance(self.wanted, Walk) else None
+        self._want: SetGoal | Walk | None = self.wanted if isinstance(self.wanted, Walk) else None
         if self.controller is not old:
             old.close()
 
@@ -181,13 +189,14 @@ class Take:
     def send(self, *commands: Command) -> None:
         """Have commands of people applied in the next frame, all or none.
 
-        Of drags and of goals the last one counts; with a goal or a wish, the scenario's own no longer come.
+        Of drags, of goals and of scripts the last one counts; with a goal, a wish or a script, the scenario's own no
+        longer come.
         """
         self._take(*commands)
-        self._directed |= any(isinstance(command, SetGoal | Walk) for command in commands)
+        self._directed |= any(isinstance(command, SetGoal | Walk | Do) for command in commands)
 
     def _take(self, *commands: Command) -> None:
-        others = [command for command in commands if not isinstance(command, Drag | Release | SetGoal | Walk)]
+        others = [command for command in commands if not isinstance(command, Drag | Release | SetGoal | Walk | Do)]
         if others and len(self._waiting) + len(others) > WAITING:
             raise UserError(f"{WAITING} commands wait for the next frame already")
         for command in commands:
@@ -196,17 +205,30 @@ class Take:
                 self.controller.check_goal(command.build(self.scene))
             elif isinstance(command, Walk):
                 self.controller.check_wishes(command.wishes)
+            elif isinstance(command, Do):
+                self.controller.check_script(self.session.world, command.acts(self.scene))
         self.session.send(*others)
         self._waiting += others
         for command in commands:
             if isinstance(command, Drag | Release):
                 self.drag = command if isinstance(command, Drag) else None
-            elif isinstance(command, SetGoal | Walk):
-                if isinstance(command, Walk) and isinstance(self.wanted, Walk):
-                    command = Walk(**{**self.wanted.wishes, **command.wishes})
-                self.wanted = self._want = command
-                self._steered = False
-                self._note_stance(command)
+            elif isinstance(command, SetGoal | Walk | Do):
+                self._follow(command)
+
+    def _follow(self, command: Wants) -> None:
+        """Want something from the next frame on. A script leaves all wishes as they are but speed and heading."""
+        self._steered = False
+        wishes = self.wanted.wishes if isinstance(self.wanted, Walk) else {}
+        if isinstance(command, Do):
+            self.script = self._next = command
+            self.wanted = Walk(**{name: wish for name, wish in wishes.items() if name not in WAY})
+            return
+        if isinstance(command, SetGoal) or WAY & set(command.wishes):
+            self.script = self._next = None
+        if isinstance(command, Walk):
+            command = Walk(**{**wishes, **command.wishes})
+        self.wanted = self._want = command
+        self._note_stance(command)
 
     def _note_stance(self, wanted: Wants) -> None:
         if balances(wanted):
@@ -271,6 +293,11 @@ class Take:
         elif self._steered:
             self.send(self._rest)
 
+    def point(self, at: Vector, body: str | None) -> None:
+        """Do what a hint at a place means, on a body or on the ground; see `script_for`."""
+        held = held_in(self.scene, self.session.world.state[0])
+        self.send(Do(script_for(self.scene, held, body, at)))
+
     @property
     def styles(self) -> tuple[str, ...]:
         """Names of the styles that a walker knows."""
@@ -334,7 +361,9 @@ class Take:
             self.session.send(self.drag or Release())
         if self._want is not None:
             self.session.send(self._want)
-        self._pulled, self._want = self.drag, None
+        if self._next is not None:
+            self.session.send(self._next)
+        self._pulled, self._want, self._next = self.drag, None, None
         try:
             return self.session.step()
         finally:
@@ -343,7 +372,7 @@ class Take:
     def _hear(self, *commands: Command) -> None:
         """Take what comes from the scenario."""
         for command in commands:
-            if not (self._directed and isinstance(command, SetGoal | Walk)):  # people know better what they want
+            if not (self._directed and isinstance(command, SetGoal | Walk | Do)):  # people know better what they want
                 self._take(command)
                 self.told += 1
 
@@ -374,6 +403,6 @@ def inherit(controller: Controller, old: Controller) -> None:
     controller.weights = dict(old.weights)
     if isinstance(controller, Planned) and isinstance(old, Planned):
         controller.planner.learn_from(old.planner)
-    if isinstance(controller, Walker) and isinstance(old, Walker):
+    if isinstance(controller, Performer) and isinstance(old, Performer):
         for style in old.styles:
             controller.restyle(style)

@@ -36,11 +36,10 @@ def add_gravity(body, torque, com, anchors, bone):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True)
-def carry_weight(body, torque, anchors, leg, share):  # type: ignore[no-untyped-def]
-    """Knee torque that carries a share of the body's weight on a stance leg that is bent because it is the longer."""
+def push_up(body, torque, anchors, leg, force):  # type: ignore[no-untyped-def]
+    """Knee torque by which a bent stance leg pushes the hip up with a force, N."""
     arm = sub(vec(anchors[body.joint[leg + THIGH]]), vec(anchors[body.joint[leg + SHIN]]))
-    weight = share * body.gravity * (body.total - body.above[leg + THIGH])
-    put(torque, leg + SHIN, scale(-1.0, cross(arm, (0.0, 0.0, weight))))
+    put(torque, leg + SHIN, scale(-1.0, cross(arm, (0.0, 0.0, force))))
 
 
 @njit(cache=True)

@@ -2,9 +2,13 @@
 
 from typing import Any, NamedTuple
 
+import mujoco
 import numpy as np
 
+from tumble.characters import Character
 from tumble.errors import UserError
+from tumble.grips import STIFFNESS, grips_of
+from tumble.props import Crate, handle_name
 from tumble.scene import Scene
 from tumble.sims import Sims
 from tumble.walking.settings import WalkSettings
@@ -47,6 +51,17 @@ class Body(NamedTuple):
     heel: np.ndarray  # (2,) m from the ankle to where the heel stands
     ball: np.ndarray  # (2,) m to where the ball of the foot stands
     edge: np.ndarray  # (2,) m to where its sides stand
+    sole_middle: np.ndarray  # (2,) m from the ankle to the foot's centre of mass, ahead
+    upper: np.ndarray  # (2,) m from shoulder to elbow
+    fore: np.ndarray  # (2,) m from elbow to palm
+    palm: np.ndarray  # (2,) MuJoCo's sites
+    handle: np.ndarray  # (grips,) MuJoCo's sites
+    grip_crate: np.ndarray  # (grips,) number of the crate
+    crate_body: np.ndarray  # (crates,) MuJoCo's body
+    crate_dof: np.ndarray  # (crates,) place of its velocity in qvel
+    crate_mass: np.ndarray  # (crates,) kg
+    grip: int  # place of the first grip in a control
+    grip_stiffness: float  # N/m
     total: float  # kg
     scale: float  # mass over the humanoid's
     leg: float  # m, the shorter leg from hip to ankle
@@ -69,19 +84,23 @@ class Fields(NamedTuple):
     com: np.ndarray
     com_velocity: np.ndarray
     grounded: np.ndarray
+    site_xpos: np.ndarray
     memory: np.ndarray
 
 
 def fields_of(sims: Sims) -> Fields:
     """The live arrays of some simulations, of the scene's own character where they are a character's."""
-    names = ("qpos", "qvel", "xipos", "xquat", "xaxis", "xanchor", "subtree_com", "com", "com_velocity", "grounded")
+    names = [name for name in Fields._fields if name != "memory"]
     return Fields(**{name: sims.view(name) for name in names}, memory=sims.view("userdata"))
 
 
-def body_of(scene: Scene, settings: WalkSettings, prefix: str = "") -> Body:
+def body_of(scene: Scene, settings: WalkSettings, prefix: str = "", grips: bool = True) -> Body:
     """The constants of a character of the scene, by its prefix; refuses one that is no biped.
 
     Places in qpos, qvel, controls and 'grounded' count from where the character's own begin.
+
+    Args:
+      grips: whether its hands hold by the scene's grips, which companions do not have.
     """
     model, character = scene.model, scene.cast[prefix]
     there = {model.body(i).name for i in range(model.nbody)}
@@ -110,7 +129,8 @@ def body_of(scene: Scene, settings: WalkSettings, prefix: str = "") -> Body:
         mass=model.body_mass[ids].copy(), above=model.body_subtreemass[ids].copy(),
         ground=np.array([feeling.index(name) if name in feeling else -1 for name in BONES]),
         stiffness=scale * _stiffness(settings), resist=scale * _damping(settings),
-        **lengths, total=total, scale=scale, dt=scene.dt, gravity=float(-model.opt.gravity[2]),
+        **lengths, **_arms(model, prefix, character), **_holds(scene, grips and not prefix), total=total, scale=scale,
+        dt=scene.dt, gravity=float(-model.opt.gravity[2]),
     )  # fmt: skip
 
 
@@ -142,8 +162,32 @@ def _lengths(scene: Scene, ids: np.ndarray) -> dict[str, Any]:
     short = float((thigh + shin).min())
     return {
         "thigh": thigh, "shin": shin, "ankle": ankle, "heel": heel, "ball": ball, "edge": edge, "sole": 0.5 * toe,
+        "sole_middle": model.body_ipos[ids[legs + FOOT], 0],
         "extra_knee": reach - reach.min(), "leg": short, "size": short / HUMANOID_LEG,
         "hips": float(place[legs[0], 1] - place[legs[1], 1]),
+    }  # fmt: skip
+
+
+def _arms(model: mujoco.MjModel, prefix: str, character: Character) -> dict[str, Any]:
+    """Palms, and the arms' lengths, m."""
+    palms = np.array([model.site(prefix + name).id for name in character.palms])
+    upper = -model.body_pos[model.site_bodyid[palms], 2]
+    return {"upper": upper, "fore": -model.site_pos[palms, 2], "palm": palms}
+
+
+def _holds(scene: Scene, grips: bool) -> dict[str, Any]:
+    """What hands can take hold of; nothing without grips."""
+    model, props = scene.model, scene.props if grips else ()
+    crates = [prop for prop in props if isinstance(prop, Crate)]
+    names = [crate.name for crate in crates]
+    holds = grips_of(scene.character, props)
+    return {
+        "grip": scene.motors.joints, "grip_stiffness": STIFFNESS,
+        "handle": np.array([model.site(handle_name(grip.crate, grip.handle)).id for grip in holds], np.intp),
+        "grip_crate": np.array([names.index(grip.crate) for grip in holds], np.intp),
+        "crate_body": np.array([model.body(name).id for name in names], np.intp),
+        "crate_dof": np.array([int(model.joint(name).dofadr[0]) for name in names], np.intp),
+        "crate_mass": np.array([crate.mass for crate in crates], float),
     }  # fmt: skip
 
 

@@ -10,7 +10,8 @@
         sims.act(crowd.control(sims))
 
 A dance is a list of moves, drawn from the seed: a style with a period, a height of the steps, a bend, a pace and a
-turn, for some seconds. Who comes too near to another, or leaves the floor around the origin, steps away.
+turn, for some seconds. Who comes too near to another, or leaves the floor around the origin, steps away. Dancers heed
+no boxes and hold nothing.
 """
 
 from collections import namedtuple
@@ -28,12 +29,12 @@ from tumble.errors import check_number
 from tumble.scene import Scene
 from tumble.settings import replaced
 from tumble.sims import Sims
-from tumble.walking import memory as mem
 from tumble.walking.body import BONES, Body, body_of
 from tumble.walking.crowd_kernel import DIRECTED, FACING, Starts, World, control_crowd, dance_rows
 from tumble.walking.settings import WalkSettings
 from tumble.walking.style import TRAJECTORIES, Style, load_style, table_of
-from tumble.walking.walker import OWN, Constants, Walker, facing
+from tumble.walking.terrain import terrain_of
+from tumble.walking.walker import Constants, Walker, begin, facing
 
 MOVES = 64  # of a dance, before it begins again
 FALLEN = 0.5  # of its standing height, below which a root is that of somebody who fell
@@ -88,15 +89,16 @@ class Crowd(Controller):
         self.styles = list(dances().values())
         self._walker = Walker(scene, styles=self.styles)  # refuses what cannot be walked in; wishes of the first
         self.scene, self._seed = scene, seed
-        self._bodies = _stacked([body_of(scene, WalkSettings(), prefix) for prefix in scene.cast])
+        self._bodies = _stacked([body_of(scene, WalkSettings(), prefix, grips=False) for prefix in scene.cast])
         self._constants = Constants(*(float(value) for value in vars(WalkSettings()).values()))
+        self._level = terrain_of(scene)._replace(boxes=np.zeros((0, 9)), bars=np.zeros((0, 9)))
         self._table, self._starts = table_of(self.styles), _starts(scene)
         low = [FALLEN * scene.show(scene.state()).xpos[scene.root(prefix), 2] for prefix in scene.cast]
         self._heights, self._lying = np.array(low), np.zeros(len(scene.cast), bool)
         self._torque, self._angles = np.zeros((len(BONES), 3)), np.zeros(len(TRAJECTORIES))
         self._sims: Sims | None = None
         self._world: World | None = None
-        self._out = np.zeros((0, 0, 0))
+        self._out, self._control = np.zeros((0, 0, 0)), np.zeros((0, 0))
         self._configure(settings)
 
     def _configure(self, settings: DanceSettings) -> None:
@@ -112,26 +114,28 @@ class Crowd(Controller):
         memory[:] = 0.0
         for who, start in enumerate(self._starts.memory):
             ahead = facing(sims.view("xquat")[:, self._bodies.ids[who, 0]])
-            own = memory[:, start:]
-            own[:, mem.HEADING] = own[:, mem.WISH_HEADING] = own[:, FACING] = ahead
-            own[:, mem.PERIOD], own[:, mem.STEP_WIDTH] = self.styles[0].period, self.styles[0].step_width
-            own[:, [mem.WISH_PERIOD, mem.WISH_STEP_WIDTH]] = OWN
+            begin(memory[:, start:], ahead, self.styles[0])
+            memory[:, start + FACING] = ahead
 
     def _attach(self, sims: Sims) -> None:
         if sims is not self._sims:
             self._sims = sims
             self._world = World(**{name: sims.view(name) for name in World._fields})
-            people = len(self.scene.cast)
-            self._out = np.zeros((people, sims.nsim, self.scene.motors.size // people))
+            people, motors = len(self.scene.cast), self.scene.motors
+            self._out = np.zeros((people, sims.nsim, motors.joints // people))
+            self._control = np.zeros((sims.nsim, motors.size))
 
     def control(self, sims: Sims) -> np.ndarray:
-        """Controls (nsim, motors.size); moves the memories in the state on by a step. The array may be used again."""
+        """Controls (nsim, motors.size); moves the memories in the state on by a step. The array is used again."""
         self._attach(sims)
         dance_rows(self._numbers, self.scene.dt, self._moves, self._world, self._starts, self._heights, self._lying)
         control_crowd(
-            self._bodies, self._constants, self._table, self._world, self._starts, self._torque, self._angles, self._out
-        )
-        return np.moveaxis(self._out, 0, 1).reshape(sims.nsim, -1)
+            self._bodies, self._level, self._constants, self._table, self._world, self._starts, self._torque,
+            self._angles, self._out,
+        )  # fmt: skip
+        joints = self.scene.motors.joints
+        self._control[:, :joints] = np.moveaxis(self._out, 0, 1).reshape(sims.nsim, joints)
+        return self._control
 
     def check_wishes(self, wishes: Mapping[str, Any]) -> None:
         self._walker.check_wishes(wishes)

@@ -1,7 +1,7 @@
 """The compiled control of a crowd: every character's walk, and where their dances lead them."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -9,8 +9,8 @@ from numba import njit
 from tumble.walking.body import Body, Fields
 from tumble.walking.kernel import control_rows
 from tumble.walking.memory import (
+    DANCE,
     HEADING,
-    SKILL,
     WISH_BEND,
     WISH_HEADING,
     WISH_PERIOD,
@@ -21,11 +21,11 @@ from tumble.walking.memory import (
 from tumble.walking.vectors import clamp, wrapped
 
 # What a dancer remembers, in its memory.
-DIRECTED = SKILL  # 1 where somebody else says what it does
-MOVE = SKILL + 1  # how many moves it has begun
-UNTIL = SKILL + 2  # s, when the present one ends
-FACING = SKILL + 3  # rad, heading of the dance alone
-CALM = SKILL + 4  # s, until when it only keeps its balance
+DIRECTED = DANCE  # 1 where somebody else says what it does
+MOVE = DANCE + 1  # how many moves it has begun
+UNTIL = DANCE + 2  # s, when the present one ends
+FACING = DANCE + 3  # rad, heading of the dance alone
+CALM = DANCE + 4  # s, until when it only keeps its balance
 
 # A move: s it takes, style, s a step, m that feet rise more, rad of bend, m/s ahead, rad of turn.
 SECONDS, STYLE, PERIOD, HEIGHT, BEND, SPEED, TURN = range(7)
@@ -53,41 +53,53 @@ class World(NamedTuple):
     xaxis: np.ndarray
     xanchor: np.ndarray
     subtree_com: np.ndarray
+    site_xpos: np.ndarray
     sensordata: np.ndarray
     userdata: np.ndarray
 
 
-@njit(cache=True)
-def _body(b, who):  # type: ignore[no-untyped-def]
-    """One of many bodies."""
-    return Body(
-        b.ids[who], b.parent[who], b.joint[who], b.joints[who], b.dof[who], b.angle[who], b.motor[who], b.damping[who],
-        b.strength[who], b.mass[who], b.above[who], b.ground[who], b.stiffness[who], b.resist[who], b.thigh[who],
-        b.shin[who], b.ankle[who], b.extra_knee[who], b.sole[who], b.heel[who], b.ball[who], b.edge[who], b.total[who],
-        b.scale[who], b.leg[who], b.size[who], b.hips[who], b.dt[who], b.gravity[who],
-    )  # fmt: skip
+def _taker(kind: type[Body]) -> Any:
+    """A compiled function of (many, who) that takes one out of many, whose every field has all along its first axis.
+
+    It is written from the names of the fields, which compiled code cannot go through by itself.
+    """
+    scope: dict[str, Any] = {"kind": kind}
+    fields = ", ".join(f"many.{name}[who]" for name in kind._fields)
+    exec(f"def take(many, who):\n    return kind({fields})", scope)
+    return njit(scope["take"])
+
+
+take_body = _taker(Body)
 
 
 @njit(cache=True)
 def _fields(world, starts, who):  # type: ignore[no-untyped-def]
     """What one character sees as its own."""
-    sensors = world.sensordata
     return Fields(
-        world.qpos[:, starts.qpos[who] :], world.qvel[:, starts.qvel[who] :], world.xipos, world.xquat, world.xaxis,
-        world.xanchor, world.subtree_com, sensors[:, starts.com[who] :], sensors[:, starts.com_velocity[who] :],
-        sensors[:, starts.grounded[who] :], world.userdata[:, starts.memory[who] :],
-    )  # fmt: skip
+        qpos=world.qpos[:, starts.qpos[who] :],
+        qvel=world.qvel[:, starts.qvel[who] :],
+        xipos=world.xipos,
+        xquat=world.xquat,
+        xaxis=world.xaxis,
+        xanchor=world.xanchor,
+        subtree_com=world.subtree_com,
+        com=world.sensordata[:, starts.com[who] :],
+        com_velocity=world.sensordata[:, starts.com_velocity[who] :],
+        grounded=world.sensordata[:, starts.grounded[who] :],
+        site_xpos=world.site_xpos,
+        memory=world.userdata[:, starts.memory[who] :],
+    )
 
 
 @njit(cache=True)
-def control_crowd(bodies, k, styles, world, starts, torque, angles, out):  # type: ignore[no-untyped-def]
+def control_crowd(bodies, terrain, k, styles, world, starts, torque, angles, out):  # type: ignore[no-untyped-def]
     """Controls (characters, rows, motors) into `out`; see `control_rows`.
 
     Args:
       bodies: a `Body` whose every field has all characters' along its first axis.
     """
     for who in range(out.shape[0]):
-        control_rows(_body(bodies, who), k, styles, _fields(world, starts, who), torque, angles, out[who])
+        control_rows(take_body(bodies, who), terrain, k, styles, _fields(world, starts, who), torque, angles, out[who])
 
 
 @njit(cache=True)

@@ -7,26 +7,46 @@ from numba import njit
 from tumble.walking.balance import (
     add_gravity,
     bubble_up,
-    carry_weight,
     firm_force,
     hip_damping,
+    push_up,
     put,
     root_torque,
     spin_of,
     tune_velocity,
 )  # fmt: skip
-from tumble.walking.body import BACK, FOOT, LEGS, PELVIS, THIGH
-from tumble.walking.memory import CLOCK, HEADING, MODE, PERIOD, PHASE, SHIFT, SIDE, SPEED, STAND, WALK
-from tumble.walking.pose import generate, hold, rotation_of, trunk_pose
+from tumble.walking.body import BACK, FOOT, LEGS, PELVIS, SHIN, THIGH
+from tumble.walking.crossing import heed
+from tumble.walking.hands import busy, close_grips, follow_hands, use_hands
+from tumble.walking.memory import (
+    BUSY,
+    CLOCK,
+    CROUCH,
+    GROUND,
+    HEADING,
+    LEAN,
+    MODE,
+    PERIOD,
+    PHASE,
+    SHIFT,
+    SIDE,
+    SPEED,
+    STAND,
+    TUNED,
+    WALK,
+)  # fmt: skip
+from tumble.walking.pose import generate, hinge, hold, rotation_of, trunk_pose
 from tumble.walking.steps import decide, foot_place, gait, pendulum_rate
 from tumble.walking.swing import swing
-from tumble.walking.vectors import add, clamp, cross, dot, scale, sub, turn_between, turned, vec
+from tumble.walking.vectors import add, clamp, cross, dot, scale, shortened, sub, turn_between, turned, vec
 from tumble.walking.wishes import follow, look_at, stand_width
 
 
 @njit(cache=True)
 def _idle(k, m):  # type: ignore[no-untyped-def]
     """Share of the way from the feet's middle to a foot to which the weight is shifted, -1 to 1 (section 5.5.1)."""
+    if busy(m):
+        return 0.0
     late = m[CLOCK] - k.idle_after
     return k.idle_shift * math.sin(2.0 * math.pi * late / k.idle_period) if late > 0.0 else 0.0
 
@@ -39,6 +59,8 @@ def _virtual_force(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     if m[MODE] == WALK:
         speed, place, drift = gait(m, pendulum_rate(body, look, foot), min(m[PHASE], 1.0) * m[PERIOD])
         off = dot(sub(look.com, foot), look.left)
+        if m[BUSY] == 1.0:
+            speed = m[TUNED]
         ahead = k.speed_gain * ((m[SPEED] if k.fixed_alpha else speed) - look.speed)
         side = k.side_stiffness * (place - off) + k.side_damping * (drift - look.drift)
     else:
@@ -46,13 +68,18 @@ def _virtual_force(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
         share = 1.0 if m[MODE] == SHIFT else 0.5
         middle = add(scale(share, foot), scale(1.0 - share, other))
         off = sub(look.com, middle)
-        ahead = -k.stand_stiffness * dot(off, look.ahead) - k.stand_damping * look.speed
+        middle_of_sole = 0.5 * (body.ball[stance] - body.heel[stance]) - body.sole_middle[stance]
+        out = dot(off, look.ahead) + look.pushed - middle_of_sole
+        m[LEAN] = clamp(m[LEAN] + body.dt * out, -0.04, 0.04) if busy(m) else 0.0
+        gain = k.busy_gain if busy(m) else 1.0
+        ahead = -gain * (k.stand_stiffness * out + k.stand_damping / math.sqrt(gain) * look.speed + 20.0 * m[LEAN])
         idle = _idle(k, m) * 0.5 * dot(sub(foot, other), look.left) if m[MODE] == STAND else 0.0
         side = -k.stand_side_stiffness * (dot(off, look.left) - idle) - k.stand_side_damping * look.drift
-    most_ahead = k.ahead_force * body.scale
-    most_side = (k.stand_force if m[MODE] == STAND else k.side_force) * body.scale
-    ahead = clamp(body.total * ahead, -most_ahead, most_ahead)
-    side = clamp(body.total * side, -most_side, most_side)
+    scale_up = body.scale * look.total / body.total
+    most_ahead = (k.ahead_force if m[MODE] == WALK else k.stand_ahead_force) * scale_up
+    most_side = (k.stand_force if m[MODE] == STAND else k.side_force) * scale_up
+    ahead = clamp(look.total * ahead, -most_ahead, most_ahead)
+    side = clamp(look.total * side, -most_side, most_side)
     return ahead, side
 
 
@@ -73,13 +100,31 @@ def _stance_share(body, m, look, f, i):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _keep_apart(body, k, look, f, i, side):  # type: ignore[no-untyped-def]
+def _keep_apart(body, k, m, look, f, i, side):  # type: ignore[no-untyped-def]
     """Hip torque of a spring that keeps feet, which a light load lets slip, from creeping together in a stand."""
     mine, other = foot_place(body, f, i, side), foot_place(body, f, i, 1 - side)
     apart = dot(sub(mine, other), look.left) * (1.0 if side == 0 else -1.0)
-    force = k.apart_stiffness * body.scale * (stand_width(body, k) - apart) * (1.0 if side == 0 else -1.0)
+    stiffness = k.apart_stiffness * body.scale * (1.0 + 4.0 * m[CROUCH])
+    force = stiffness * (stand_width(body, k) - apart) * (1.0 if side == 0 else -1.0)
     hip = vec(f.xanchor[i, body.joint[LEGS + 4 * side + THIGH]])
     return cross(sub(mine, hip), scale(force, look.left))
+
+
+@njit(cache=True)
+def _point_knee(body, k, look, f, i, torque, leg):  # type: ignore[no-untyped-def]
+    """Hip torque that keeps a bent stance knee above its foot: nothing else holds a leg's turn about hip and ankle."""
+    hip = vec(f.xanchor[i, body.joint[leg + THIGH]])
+    line = shortened(sub(vec(f.xanchor[i, body.joint[leg + FOOT]]), hip), 1e-9)
+    line = scale(1e9, line)
+    side = cross(line, sub(vec(f.xanchor[i, body.joint[leg + SHIN]]), hip))  # across the leg's plane
+    size = math.sqrt(dot(side, side))
+    if size < 0.02 * body.leg:
+        return
+    wanted = cross(line, turned(rotation_of(f, body, i, leg + FOOT), (1.0, 0.0, 0.0)))
+    turn = math.atan2(dot(cross(side, wanted), line), dot(side, wanted))
+    spin = dot(add(look.spin, spin_of(body, f.xaxis[i], f.qvel[i], leg + THIGH)), line)
+    gain = body.scale * min(size / (0.1 * body.leg), 1.0)
+    put(torque, leg + THIGH, scale(gain * (k.knee_stiffness * turn - k.knee_turn_damping * spin), line))
 
 
 @njit(cache=True)
@@ -97,7 +142,7 @@ def _push(body, k, m, look, f, i, torque, leg, ahead, left, load):  # type: igno
     height = max(look.com[2] - ankle[2], 0.2 * body.leg)
     if m[MODE] != WALK:  # on both feet the hips shift the weight from one to the other
         put(torque, leg + THIGH, cross((0.0, 0.0, height), scale(left, look.left)))
-        put(torque, leg + THIGH, _keep_apart(body, k, look, f, i, (leg - LEGS) // 4))
+        put(torque, leg + THIGH, _keep_apart(body, k, m, look, f, i, (leg - LEGS) // 4))
         left = 0.0
     ahead, left = firm_force(
         body, (leg - LEGS) // 4, height, ahead, left, dot(spin, look.left), dot(spin, look.ahead), load, planted
@@ -117,29 +162,39 @@ def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped
         if walking:
             for bone in range(LEGS + 4 * (1 - stance), LEGS + 4 * (1 - stance) + 4):
                 add_gravity(body, torque, f.subtree_com[i], f.xanchor[i], bone)
+    use_hands(body, m, look, f, i, torque)
     swing_leg = LEGS + 4 * (1 - stance)
     share = _stance_share(body, m, look, f, i)
     grounded = look.touching[0] or look.touching[1]
-    wanted = trunk_pose(m, angles, m[HEADING], 0, 0.3, 0.0)
+    wanted = trunk_pose(m, angles, m[HEADING], 0, 0.3 + 0.5 * hinge(m), 0.0)
     error = turn_between(rotation_of(f, body, i, PELVIS), wanted)
     makeup = scale(-1.0, root_torque(k, body, error, look.spin))
     carried = vec(torque[BACK])
     if walking:
         carried = add(carried, vec(torque[swing_leg + THIGH]))
     makeup = sub(makeup, carried)
+    level = 0.0
     if not walking:  # on two loaded legs the pelvis is level by itself, and a torque would make the body sway
         level = clamp(6.0 * share * (1.0 - share), 0.0, 1.0) * dot(makeup, look.ahead)
         makeup = sub(makeup, scale(level, look.ahead))
     force = _virtual_force(body, k, m, look, f, i) if k.velocity_tuning else (0.0, 0.0)
-    weight = k.edge_share * body.total * body.gravity
+    weight = k.edge_share * look.total * body.gravity
     for side in range(2):
         part = share if side == stance else 1.0 - share
         if not grounded or part <= 0.0:
             continue
         leg = LEGS + 4 * side
         put(torque, leg + THIGH, scale(part, makeup))
-        if body.extra_knee[side] > 1e-3 and (not walking or side == stance):
-            carry_weight(body, torque, f.xanchor[i], leg, part)
+        bent = clamp(5.0 * m[CROUCH], 0.0, 1.0)
+        if body.extra_knee[side] > 1e-3 or (walking and m[CROUCH] > 1e-3):
+            bent = 1.0
+        if bent > 0.0 and (not walking or side == stance):
+            weight_above = body.gravity * (look.total - body.above[leg + THIGH])
+            # bent legs do not level the pelvis by themselves
+            lift = clamp(level / body.hips, -0.4 * weight_above, 0.4 * weight_above)
+            push_up(body, torque, f.xanchor[i], leg, bent * (part * weight_above + (-lift if side == 0 else lift)))
+        if m[CROUCH] > 0.0 and not walking:
+            _point_knee(body, k, look, f, i, torque, leg)
         if walking and side != stance:
             continue
         if look.touching[side]:
@@ -150,13 +205,13 @@ def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped
 
 
 @njit(cache=True)
-def _project(body, f, i, torque, out):  # type: ignore[no-untyped-def]
+def _project(body, m, f, i, torque, out):  # type: ignore[no-untyped-def]
     """Torque vectors to fractions of the motors' strengths; the engine's damping is given back.
 
     The engine integrates the joints' damping implicitly, which keeps light feet stable at large steps; what
     it takes, -D w, is in the control already, so that the law is the thesis's, k_p e - k_d w.
     """
-    height = f.qpos[i, 2]
+    height = f.qpos[i, 2] - m[GROUND]
     fade = clamp((height - 0.25 * body.leg) / (0.2 * body.leg), 0.0, 1.0)
     for bone in range(BACK, LEGS + 8):
         for j in range(body.joint[bone], body.joint[bone] + body.joints[bone]):
@@ -165,22 +220,25 @@ def _project(body, f, i, torque, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def control_rows(body, k, styles, fields, torque, angles, out):  # type: ignore[no-untyped-def]
+def control_rows(body, terrain, k, styles, fields, torque, angles, out):  # type: ignore[no-untyped-def]
     """Controls (rows, motors) of all rows into `out`; the rows' memory moves on by a step.
 
     Args:
-      body, k, styles, fields: see `Body`, `WalkSettings`, `Styles`, `Fields`.
+      body, terrain, k, styles, fields: see `Body`, `Terrain`, `WalkSettings`, `Styles`, `Fields`.
       torque, angles: scratch, (bones, 3) and (trajectories,).
     """
     for i in range(out.shape[0]):
         memory = fields.memory[i]
-        look = look_at(body, fields, i)
+        follow_hands(body, k, memory, fields, i)
+        look = look_at(body, memory, fields, i)
         follow(body, k, styles, memory, look)
         decide(body, k, memory, look, fields, i)
+        heed(body, terrain, k, memory, look, fields, i)
         generate(styles, memory, angles)
         torque[:] = 0.0
         hold(body, k, memory, look, fields, i, angles, torque)
         if memory[MODE] == WALK:
-            swing(body, k, styles, memory, look, fields, i, angles, torque)
+            swing(body, terrain, k, styles, memory, look, fields, i, angles, torque)
         _balance(body, k, memory, look, fields, i, angles, torque)
-        _project(body, fields, i, torque, out)
+        _project(body, memory, fields, i, torque, out)
+        close_grips(body, memory, i, out)

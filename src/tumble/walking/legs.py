@@ -4,7 +4,7 @@ import math
 
 from numba import njit
 
-from tumble.walking.vectors import add, clamp, cross, dot, from_axes, scale, sub
+from tumble.walking.vectors import add, clamp, cross, dot, from_axes, multiply, scale, sub
 
 
 @njit(cache=True)
@@ -64,6 +64,17 @@ def leg_pose(hip, ankle, thigh, shin, side, reach):  # type: ignore[no-untyped-d
     up = scale(-1.0, bone)
     k = clamp((thigh * thigh + shin * shin - length * length) / (2.0 * thigh * shin), -1.0, 1.0)
     return from_axes(cross(left, up), left, up), math.pi - math.acos(k)
+
+
+@njit(cache=True)
+def arm_pose(shoulder, palm, upper, fore, side, reach):  # type: ignore[no-untyped-def]
+    """Rotation of the upper arm and angle of the elbow that put the palm to a place; arguments as of `leg_pose`.
+
+    An elbow bends the other way than a knee: it points to the side on which side x (palm - shoulder) lies.
+    """
+    pose, elbow = leg_pose(shoulder, palm, upper, fore, scale(-1.0, side), reach)
+    # that leg is seen from behind: turn it half about its own axis, and what bends back bends to the front
+    return multiply(pose, (0.0, 0.0, 0.0, 1.0)), elbow
 
 
 @njit(cache=True)

@@ -6,8 +6,25 @@ from numba import njit
 
 from tumble.walking.balance import put, spin_of
 from tumble.walking.body import ARMS, BACK, FOOT, HEAD, LEGS, SHIN, TOE, TORSO
+from tumble.walking.hands import chest_spin_of, mass_of, reach
 from tumble.walking.legs import knee_for, leg_reach
-from tumble.walking.memory import BEND, BLEND, MODE, PHASE, SIDE, SPEED, STYLE, TWIST, WALK, WISH_STYLE
+from tumble.walking.memory import (
+    BEND,
+    BLEND,
+    BLENDED,
+    CARRIED,
+    CROUCH,
+    HAND,
+    HAND_SIZE,
+    MODE,
+    PHASE,
+    SIDE,
+    SPEED,
+    STYLE,
+    TWIST,
+    WALK,
+    WISH_STYLE,
+)  # fmt: skip
 from tumble.walking.style import (
     ANKLE_SPEED,
     ARM_SPEED,
@@ -20,7 +37,7 @@ from tumble.walking.style import (
     SWING_TOE,
     TRUNK,
 )  # fmt: skip
-from tumble.walking.vectors import about, add, dot, multiply, scale, spline, sub, turn_between, turned, vec
+from tumble.walking.vectors import about, add, clamp, dot, multiply, scale, spline, sub, turn_between, turned, vec
 
 
 @njit(cache=True)
@@ -37,6 +54,12 @@ def generate(styles, m, angles):  # type: ignore[no-untyped-def]
     if m[MODE] != WALK:
         for j in (SWING_ANKLE, STANCE_ANKLE, SWING_TOE, STANCE_TOE):
             angles[j] = 0.0
+
+
+@njit(cache=True)
+def hinge(m):  # type: ignore[no-untyped-def]
+    """How much of a bend is in the hips, 0 to 1: the further it bends, the more."""
+    return clamp(m[BEND] - 0.6, 0.0, 1.0)
 
 
 @njit(cache=True)
@@ -63,11 +86,12 @@ def _track(body, f, i, torque, bone, wanted):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def track_hinge(body, f, i, torque, bone, wanted, speed):  # type: ignore[no-untyped-def]
-    """PD torque of a hinge towards an angle and its speed."""
+def track_hinge(body, f, i, torque, bone, wanted, speed, gain):  # type: ignore[no-untyped-def]
+    """PD torque of a hinge towards an angle and its speed; gain is a factor on its stiffness."""
     j = body.joint[bone]
     error = wanted - f.qpos[i, body.angle[j]]
-    push = body.stiffness[bone] * error + body.resist[bone] * (speed - f.qvel[i, body.dof[j]])
+    damping = math.sqrt(gain) * body.resist[bone]
+    push = gain * body.stiffness[bone] * error + damping * (speed - f.qvel[i, body.dof[j]])
     put(torque, bone, scale(push, vec(f.xaxis[i, j])))
 
 
@@ -87,9 +111,24 @@ def _track_foot(body, k, look, f, i, torque, foot, pitch):  # type: ignore[no-un
 
 
 @njit(cache=True)
-def _stance_knee(body, angles, side):  # type: ignore[no-untyped-def]
-    """Wanted angle of a stance knee: the style's, and more in a leg that is longer than the other."""
-    knee = max(angles[STANCE_KNEE], 0.0)
+def _track_hand(body, k, m, look, f, i, torque, side, swung, bent):  # type: ignore[no-untyped-def]
+    """PD torques of an arm towards its target, or between that and the style's pose while it leaves or comes back."""
+    arm, blend = ARMS + 2 * side, m[HAND + HAND_SIZE * side + BLENDED]
+    spin = spin_of(body, f.xaxis[i], f.qvel[i], arm)
+    now = rotation_of(f, body, i, arm)
+    pose, rate, elbow, speed = reach(body, k, m, look, f, i, side, chest_spin_of(body, look, f, i))
+    error = add(scale(blend, turn_between(now, pose)), scale(1.0 - blend, turn_between(now, swung)))
+    loaded = 1.0 + m[CARRIED] * mass_of(body, m, side) / (k.firm_load * body.scale)
+    gain = 1.0 + blend * (k.reach_gain * loaded - 1.0)
+    off = scale(math.sqrt(gain) * body.resist[arm], sub(scale(blend, rate), spin))
+    put(torque, arm, add(scale(gain * body.stiffness[arm], error), off))
+    track_hinge(body, f, i, torque, arm + 1, blend * elbow + (1.0 - blend) * bent, blend * speed, gain)
+
+
+@njit(cache=True)
+def _stance_knee(body, m, angles, side):  # type: ignore[no-untyped-def]
+    """Wanted angle of a stance knee: the style's, a crouch's, and more in a leg that is longer than the other."""
+    knee = max(angles[STANCE_KNEE], 0.0) + m[CROUCH]
     if body.extra_knee[side] < 1e-3:
         return knee
     reach = leg_reach(body.thigh[side], body.shin[side], knee) - body.extra_knee[side]
@@ -99,7 +138,7 @@ def _stance_knee(body, angles, side):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def hold(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def]
     """PD torques of trunk, arms, stance knees, feet and toes."""
-    _track(body, f, i, torque, BACK, trunk_pose(m, angles, look.heading, 1, 0.6, 0.3))
+    _track(body, f, i, torque, BACK, trunk_pose(m, angles, look.heading, 1, 0.6 + 0.3 * hinge(m), 0.3))
     _track(body, f, i, torque, TORSO, trunk_pose(m, angles, look.heading, 2, 1.0, 0.6))
     _track(body, f, i, torque, HEAD, trunk_pose(m, angles, look.heading, 3, 1.0, 1.2))
     stance = int(m[SIDE])
@@ -109,13 +148,19 @@ def hold(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def
         mirror = 1.0 if side == 0 else -1.0
         arm = ARMS + 2 * side
         pose = multiply(about(1, -angles[j] * angles[ARM_SPEED]), about(0, mirror * angles[j + 1]))
-        _track(body, f, i, torque, arm, multiply(chest, multiply(pose, about(2, mirror * angles[j + 2]))))
-        track_hinge(body, f, i, torque, arm + 1, angles[j + 3], 0.0)
+        pose = multiply(chest, multiply(pose, about(2, mirror * angles[j + 2])))
+        if m[HAND + HAND_SIZE * side + BLENDED] > 0.0:
+            _track_hand(body, k, m, look, f, i, torque, side, pose, angles[j + 3])
+        else:
+            _track(body, f, i, torque, arm, pose)
+            track_hinge(body, f, i, torque, arm + 1, angles[j + 3], 0.0, 1.0)
     for side in range(2):
         leg = LEGS + 4 * side
         stands = side == stance or m[MODE] != WALK
         pitch = angles[STANCE_ANKLE if stands else SWING_ANKLE] * angles[ANKLE_SPEED]
         _track_foot(body, k, look, f, i, torque, leg + FOOT, pitch)
-        track_hinge(body, f, i, torque, leg + TOE, angles[STANCE_TOE if stands else SWING_TOE], 0.0)
+        track_hinge(body, f, i, torque, leg + TOE, angles[STANCE_TOE if stands else SWING_TOE], 0.0, 1.0)
         if stands:
-            track_hinge(body, f, i, torque, leg + SHIN, _stance_knee(body, angles, side), 0.0)
+            bent = m[CROUCH] if m[MODE] != WALK else 0.0
+            firm = 1.0 + (k.crouch_gain - 1.0) * min(bent / 0.3, 1.0)  # on two bent legs that are springs it rolls over
+            track_hinge(body, f, i, torque, leg + SHIN, _stance_knee(body, m, angles, side), 0.0, firm)

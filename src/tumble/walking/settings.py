@@ -35,8 +35,10 @@ class WalkSettings:
     chest_share: float = 0.3
     stand_stiffness: float = 30.0  # 1/s^2, standing, ahead; authors' code: 10, less than gravity takes
     stand_damping: float = 12.0  # 1/s; authors' code: 150, which the largest force cuts anyway
+    busy_gain: float = 2.0  # times the stiffness of a stand while hands or knees are busy; ours
     stand_side_stiffness: float = 50.0  # 1/s^2, standing, sideways; ours
     stand_side_damping: float = 15.0  # 1/s
+    stand_ahead_force: float = 150.0  # N, largest ahead on both feet; ours
     stand_force: float = 300.0  # N, largest sideways on both feet; ours
     # root and joints
     root_stiffness: float = 1000.0  # N m/rad, authors' code
@@ -72,6 +74,13 @@ class WalkSettings:
     idle_after: float = 1.5  # s of standing before it idles; section 5.5.1 gives no numbers; ours
     idle_shift: float = 0.35  # of the way to a foot that its weight goes to and fro; ours
     idle_period: float = 7.0  # s; ours
+    cross_lead: float = 0.06  # m that the body is further ahead when a foot lands at a chosen place; ours
+    climb_lead: float = 0.4  # m more for each m up
+    cross_rate: float = 8.0  # rad/s, instead of swing_rate on such a step; ours
+    cross_wait: float = 0.3  # s that such a foot waits for the body; ours
+    pull_back: float = 0.3  # m that the trailing foot is drawn back for each m it has to rise; ours
+    turn_out: float = 0.2  # rad that its knee points outwards over the highest obstacle; ours
+    foot_pace: float = 1.7  # m/s of a foot on its way over something; ours
     # turning
     turn_rate: float = 2.0  # rad/s, omega_max, section 5.3.5
     longest_twist: float = 0.5  # rad of the back ahead of a turn, authors' code
@@ -79,6 +88,19 @@ class WalkSettings:
     foot_anticipation: float = 1.0  # of that twist in the swing leg's plane; ours
     slow_turn: float = 0.5  # rad still to turn above which it walks slowly; ours
     turn_speed: float = 0.5  # m/s; authors' code: 0.6 ahead, 0.5 back
+    # hands, coros2010 section 5.5.4
+    reach_gain: float = 4.0  # times the stiffness of an arm that has a target; ours: thesis, low gains
+    reach_time: float = 0.3  # s in which an arm leaves the style's swing; ours
+    grip_time: float = 0.2  # s in which a hand closes; ours
+    grip_breaks: float = 600.0  # N at which a hand lets go; ours
+    load_lead: float = 0.5  # of the shift of the centre of mass by a load that steps are longer by; ours
+    firm_load: float = 5.0  # kg in a hand that double an arm's stiffness; ours: softer, a crate of 25 kg sways
+    carry_time: float = 0.1  # s over which what hangs on the hands is felt; ours
+    load_rate: float = 8.0  # kg/s at which a weight is taken up; ours
+    haul_rate: float = 150.0  # N/s at which hands push harder; ours
+    knee_turn_damping: float = 60.0  # N m s/rad of a bent stance leg's turn about itself; ours
+    crouch_gain: float = 5.0  # times the stiffness of stance knees in a crouch: softer, the body rolls over; ours
+    crouch_rate: float = 2.0  # rad/s of the knees; ours
     # wishes are followed at these rates; ours
     speed_rate: float = 1.0  # m/s^2
     blend_time: float = 0.5  # s, of every other wish

@@ -7,8 +7,14 @@ from numba import njit
 from tumble.walking.body import FOOT, LEGS
 from tumble.walking.legs import gait_ahead, gait_side, pendulum_later, pendulum_step
 from tumble.walking.memory import (
+    ALPHA,
+    BACK,
+    BUSY,
     CLOCK,
+    CROUCH,
     HEADING,
+    LAND_Z,
+    LEFT_TIME,
     MODE,
     PACE,
     PERIOD,
@@ -22,6 +28,7 @@ from tumble.walking.memory import (
     SWING_X,
     SWING_Y,
     SWING_Z,
+    TRIM,
     WALK,
     WISH_HEADING,
     WISH_SPEED,
@@ -70,8 +77,26 @@ def deviation(body, m, look, stance_foot, later):  # type: ignore[no-untyped-def
 
 
 @njit(cache=True)
+def step_offset(body, k, m, look, stance_foot):  # type: ignore[no-untyped-def]
+    """Where the swing foot should land, ahead and left of the centre of mass, m (section 5.3.2)."""
+    most = k.longest_step * body.leg
+    half = 0.5 * m[STEP_WIDTH] * (-1.0 if m[SIDE] == 0.0 else 1.0)
+    ahead, side, on, over = deviation(body, m, look, stance_foot, k.lookahead)
+    ahead = 0.5 * m[PACE] * m[PERIOD] - m[TRIM] + k.foot_placement * k.sagittal_gain * ahead
+    ahead += k.load_lead * look.shifted + look.pushed - m[ALPHA] * m[SPEED]
+    side = half + k.foot_placement * k.coronal_gain * side
+    if k.fixed_alpha:
+        ahead = k.sagittal_gain * pendulum_step(look.speed, look.com[2] - stance_foot[2], body.gravity)
+        ahead -= k.alpha * m[SPEED]
+        on = 0.0
+    return clamp(ahead, -most, most) + on, clamp(side, -most, most) + over
+
+
+@njit(cache=True)
 def _step_time(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """s for this step: the period, or less where a push has brought the body far off its walk."""
+    if m[BUSY] == 1.0:  # the foot lands when the body comes to where it should
+        return m[LEFT_TIME] / max(1.0 - m[PHASE], 0.05)
     ahead, side, _, _ = deviation(body, m, look, foot_place(body, f, i, int(m[SIDE])), 0.0)
     off = math.sqrt(ahead * ahead + side * side) / body.size
     hurry = clamp((off - k.hurry_from) / (k.hurry_to - k.hurry_from), 0.0, 1.0)
@@ -130,15 +155,26 @@ def _begin_step(body, m, f, i, stance):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def _lands(body, m, look, f, i):  # type: ignore[no-untyped-def]
+    """Whether the swing foot touches the ground, and not what it is still to pass."""
+    swing = 1 - int(m[SIDE])
+    if not look.touching[swing] or m[BUSY] == 0.0:
+        return look.touching[swing]
+    ankle = f.xanchor[i, body.joint[LEGS + 4 * swing + FOOT]]
+    at = ankle[0] * math.cos(m[HEADING]) + ankle[1] * math.sin(m[HEADING])
+    return at > m[BACK] - 0.05 * body.size and ankle[2] - m[LAND_Z] < 2.0 * body.ankle[swing]
+
+
+@njit(cache=True)
 def decide(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """Stand, start, step or stop (sections 5.3.1 and 5.5.1)."""
     m[CLOCK] += body.dt
     if m[MODE] == WALK:
         swing = 1 - int(m[SIDE])
         m[PHASE] += body.dt / _step_time(body, k, m, look, f, i)
-        if m[PHASE] > 0.2 and m[PHASE] < 1.0 and _far_enough(body, k, m, look, f, i):
+        if m[BUSY] == 0.0 and m[PHASE] > 0.2 and m[PHASE] < 1.0 and _far_enough(body, k, m, look, f, i):
             m[PHASE] = 1.0
-        if m[PHASE] >= k.latest_strike or (m[PHASE] > k.earliest_strike and look.touching[swing]):
+        if m[PHASE] >= k.latest_strike or (m[PHASE] > k.earliest_strike and _lands(body, m, look, f, i)):
             if _may_stand(body, k, m, look, f, i):
                 m[MODE], m[CLOCK] = STAND, 0.0
             else:
@@ -146,7 +182,7 @@ def decide(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
         return
     lean, sway, half = _capture(body, look, f, i)
     pushed = abs(lean) > k.stand_lean * body.size or abs(sway) > half + k.stand_sway * body.size
-    turn = wrapped(m[WISH_HEADING] - look.heading)
+    turn = wrapped(m[WISH_HEADING] - look.heading) if m[CROUCH] < 0.1 else 0.0  # nobody turns while crouching
     if pushed and m[CLOCK] > 0.1:
         m[HEADING] = look.heading
         _begin_step(body, m, f, i, 0 if sway < 0.0 else 1)

@@ -5,42 +5,32 @@ import math
 from numba import njit
 
 from tumble.walking.balance import put, spin_of
-from tumble.walking.body import LEGS, SHIN, THIGH
-from tumble.walking.legs import leg_pose, pendulum_step
+from tumble.walking.body import FOOT, LEGS, SHIN, THIGH
+from tumble.walking.legs import leg_pose
 from tumble.walking.memory import (
+    BACK,
+    BUSY,
+    FRONT,
     GROUND,
-    PACE,
+    HEADING,
     PERIOD,
     PHASE,
+    PLAIN,
     SIDE,
-    SPEED,
     STEP_HEIGHT,
     STEP_WIDTH,
     SWING_X,
     SWING_Y,
-    TRIM,
+    TOP,
+    TRAILS,
     TWIST,
     WISH_STYLE,
 )  # fmt: skip
 from tumble.walking.pose import rotation_of, track_hinge
-from tumble.walking.steps import deviation, foot_place
+from tumble.walking.steps import foot_place, step_offset
 from tumble.walking.style import FOOT_AHEAD, FOOT_HEIGHT, FOOT_OUT
+from tumble.walking.terrain import CLEAR, OVER
 from tumble.walking.vectors import add, clamp, cross, scale, shortened, spline, sub, turn_between, vec
-
-
-@njit(cache=True)
-def _step_offset(body, k, m, look, stance_foot):  # type: ignore[no-untyped-def]
-    """Where the swing foot should land, ahead and left of the centre of mass, m (section 5.3.2)."""
-    most = k.longest_step * body.leg
-    half = 0.5 * m[STEP_WIDTH] * (-1.0 if m[SIDE] == 0.0 else 1.0)
-    ahead, side, on, over = deviation(body, m, look, stance_foot, k.lookahead)
-    ahead = 0.5 * m[PACE] * m[PERIOD] - m[TRIM] + k.foot_placement * k.sagittal_gain * ahead
-    side = half + k.foot_placement * k.coronal_gain * side
-    if k.fixed_alpha:
-        ahead = k.sagittal_gain * pendulum_step(look.speed, look.com[2] - stance_foot[2], body.gravity)
-        ahead -= k.alpha * m[SPEED]
-        on = 0.0
-    return clamp(ahead, -most, most) + on, clamp(side, -most, most) + over
 
 
 @njit(cache=True)
@@ -57,7 +47,34 @@ def _clear_of(body, k, look, stance_foot, out, calm, x, y):  # type: ignore[no-u
 
 
 @njit(cache=True)
-def _ankle_target(body, k, m, look, stance_foot, angles, offset, phase, later):  # type: ignore[no-untyped-def]
+def _moved_to(m, s, x, y):  # type: ignore[no-untyped-def]
+    """The place (x, y), moved along the heading to where it is s m from the origin."""
+    ahead = (math.cos(m[HEADING]), math.sin(m[HEADING]))
+    move = s - x * ahead[0] - y * ahead[1]
+    return x + move * ahead[0], y + move * ahead[1]
+
+
+@njit(cache=True)
+def _over(body, terrain, k, m, x, y, ankle, phase):  # type: ignore[no-untyped-def]
+    """The swing ankle's target on its way over something: (x, y) moved along the heading, and its height.
+
+    It waits before what it is not high enough for, and does not come down upon what it is not past.
+    """
+    ahead = (math.cos(m[HEADING]), math.sin(m[HEADING]))
+    at = ankle[0] * ahead[0] + ankle[1] * ahead[1]
+    swing = 1 - int(m[SIDE])
+    s, z = spline(terrain.path[0], 5, phase), spline(terrain.path[1], 5, phase)
+    if phase > terrain.path[0, 1, 0] and at < m[BACK] - 0.02 * body.size:
+        z = max(z, terrain.path[1, 1, 1])
+    if ankle[2] - body.ankle[swing] < m[TOP] + 0.3 * CLEAR * body.size and at < m[FRONT] + 0.02 * body.size:
+        s = min(s, m[FRONT])
+    z -= body.size * k.feel_down * max(m[PHASE] - 1.0, 0.0)
+    x, y = _moved_to(m, s, x, y)
+    return (x, y, z)
+
+
+@njit(cache=True)
+def _ankle_target(body, terrain, k, m, look, stance_foot, angles, offset, ankle, phase, later):  # type: ignore[no-untyped-def]
     """Wanted place of the swing ankle, `later` s from now, on its way from the step's start to the landing."""
     swing = 1 - int(m[SIDE])
     out = 1.0 if swing == 0 else -1.0
@@ -67,29 +84,37 @@ def _ankle_target(body, k, m, look, stance_foot, angles, offset, phase, later): 
     ahead_style, out_style = body.size * angles[FOOT_AHEAD], body.size * out * angles[FOOT_OUT]
     x = com[0] + ahead * look.ahead[0] + offset[1] * look.left[0]
     y = com[1] + ahead * look.ahead[1] + offset[1] * look.left[1]
+    if m[BUSY] == 1.0:
+        x, y = _moved_to(m, m[BACK], x, y)
     x, y = (1.0 - t) * x + t * m[SWING_X], (1.0 - t) * y + t * m[SWING_Y]
     strayed = abs(offset[1] - 0.5 * m[STEP_WIDTH] * out) / (k.clear_calm * body.size)
     x, y = _clear_of(body, k, look, stance_foot, out, clamp(2.0 - strayed, 0.0, 1.0), x, y)
     x += ahead_style * look.ahead[0] + out_style * look.left[0]
     y += ahead_style * look.ahead[1] + out_style * look.left[1]
+    if m[BUSY] == 1.0 and m[PLAIN] == 0.0:
+        return _over(body, terrain, k, m, x, y, ankle, phase)
     lift = angles[FOOT_HEIGHT] + m[STEP_HEIGHT] * 4.0 * phase * (1.0 - phase)
     lift -= k.feel_down * max(m[PHASE] - 1.0, 0.0)  # no ground yet: feel for it
     return (x, y, m[GROUND] + body.ankle[swing] + body.size * lift)
 
 
 @njit(cache=True)
-def swing(body, k, styles, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def]
+def swing(body, terrain, k, styles, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def]
     """PD torques of the swing hip and knee towards the pose that brings the foot to its place."""
     swing = 1 - int(m[SIDE])
     leg = LEGS + 4 * swing
     stance_foot = foot_place(body, f, i, 1 - swing)
-    offset = _step_offset(body, k, m, look, stance_foot)
+    offset = step_offset(body, k, m, look, stance_foot)
     phase = min(m[PHASE], 1.0)
     toe_out = styles.numbers[int(m[WISH_STYLE]), 2] * (1.0 if swing == 0 else -1.0)
     yaw = look.heading + toe_out + k.foot_anticipation * m[TWIST]
+    if m[BUSY] == 1.0 and m[TRAILS] == 1.0:
+        high = clamp((m[TOP] - m[GROUND]) / (OVER * body.leg), 0.0, 1.0)
+        yaw += k.turn_out * high * math.sin(math.pi * phase) * (1.0 if swing == 0 else -1.0)
     side = (-math.sin(yaw), math.cos(yaw), 0.0)
     hip = vec(f.xanchor[i, body.joint[leg + THIGH]])
-    target = _ankle_target(body, k, m, look, stance_foot, angles, offset, phase, 0.0)
+    ankle = vec(f.xanchor[i, body.joint[leg + FOOT]])
+    target = _ankle_target(body, terrain, k, m, look, stance_foot, angles, offset, ankle, phase, 0.0)
     pose, knee = leg_pose(hip, target, body.thigh[swing], body.shin[swing], side, 0.993)
     # the same a moment later, for the wanted speeds
     later = 0.005
@@ -100,14 +125,15 @@ def swing(body, k, styles, m, look, f, i, angles, torque):  # type: ignore[no-un
     )
     place = vec(f.qpos[i])
     moving = add(vec(f.qvel[i]), cross(look.spin, sub(hip, place)))
-    target = _ankle_target(body, k, m, look, stance_foot, angles, offset, soon, later)
+    target = _ankle_target(body, terrain, k, m, look, stance_foot, angles, offset, ankle, soon, later)
     angles[FOOT_HEIGHT] = kept
     next_pose, next_knee = leg_pose(
         add(hip, scale(later, moving)), target, body.thigh[swing], body.shin[swing], side, 0.993
     )
-    rate = shortened(scale(1.0 / later, turn_between(pose, next_pose)), k.swing_rate)
-    knee_rate = clamp((next_knee - knee) / later, -k.swing_rate, k.swing_rate)
+    most = k.cross_rate if m[BUSY] == 1.0 else k.swing_rate
+    rate = shortened(scale(1.0 / later, turn_between(pose, next_pose)), most)
+    knee_rate = clamp((next_knee - knee) / later, -most, most)
     spin = sub(sub(rate, look.spin), spin_of(body, f.xaxis[i], f.qvel[i], leg + THIGH))
     error = turn_between(rotation_of(f, body, i, leg + THIGH), pose)
     put(torque, leg + THIGH, add(scale(body.stiffness[leg], error), scale(body.resist[leg], spin)))
-    track_hinge(body, f, i, torque, leg + SHIN, knee, knee_rate)
+    track_hinge(body, f, i, torque, leg + SHIN, knee, knee_rate, 1.0)

@@ -28,10 +28,11 @@ from tumble.scene import Scene
 from tumble.settings import replaced
 from tumble.sims import Sims
 from tumble.walking import memory as mem
-from tumble.walking.body import BONES, Fields, body_of, fields_of
+from tumble.walking.body import ARMS, BONES, Fields, body_of, fields_of
 from tumble.walking.kernel import control_rows
 from tumble.walking.settings import WalkSettings
 from tumble.walking.style import TRAJECTORIES, Style, builtin_styles, check_style, table_of
+from tumble.walking.terrain import terrain_of
 
 # WalkSettings as compiled code takes it.
 Constants: Any = namedtuple("Constants", [f.name for f in dataclass_fields(WalkSettings)])  # type: ignore[misc]
@@ -42,7 +43,11 @@ WISHES = {  # name: (place, lowest, highest)
     "period": (mem.WISH_PERIOD, 0.2, 1.5),
     "step_height": (mem.WISH_STEP_HEIGHT, 0.0, 0.5),
     "step_width": (mem.WISH_STEP_WIDTH, 0.0, 0.6),
-    "bend": (mem.WISH_BEND, -0.5, 1.5),
+    "bend": (mem.WISH_BEND, -0.5, 2.0),
+    "crouch": (mem.WISH_CROUCH, 0.0, 2.2),
+    "alpha": (mem.WISH_ALPHA, -0.5, 0.5),
+    "load": (mem.WISH_LOAD, 0.0, 1.0),
+    "haul": (mem.WISH_HAUL, -500.0, 500.0),
 }
 OWN = -1.0  # a period or a step width that the style decides
 
@@ -92,18 +97,25 @@ class Walker(Controller):
 
     def _configure(self, settings: WalkSettings) -> None:
         self.settings = settings
-        self._body = body_of(self.scene, settings)
+        self._body, self._terrain = body_of(self.scene, settings), terrain_of(self.scene)
         self._constants = Constants(*(float(value) for value in vars(settings).values()))
+
+    @property
+    def arms(self) -> np.ndarray:
+        """(2,): from shoulder to palm, left and right, m."""
+        return self._body.upper + self._body.fore
+
+    @property
+    def shoulder_height(self) -> float:
+        """Of the lower shoulder of a body that stands, m."""
+        stood = self.scene.show(self.scene.state())
+        return float(min(stood.xanchor[self._body.joint[arm], 2] for arm in (ARMS, ARMS + 2)))
 
     def start(self, sims: Sims) -> None:
         """Stand as it is, facing where it faces, in the first style; every wish is forgotten."""
         self._attach(sims)
-        memory = sims.view("userdata")
-        memory[:] = 0.0
-        ahead = facing(sims.view("xquat")[:, self._body.ids[0]])
-        memory[:, mem.HEADING] = memory[:, mem.WISH_HEADING] = ahead
-        memory[:, mem.PERIOD], memory[:, mem.STEP_WIDTH] = self.styles[0].period, self.styles[0].step_width
-        memory[:, [mem.WISH_PERIOD, mem.WISH_STEP_WIDTH]] = OWN
+        sims.view("userdata")[:] = 0.0
+        begin(sims.view("userdata"), facing(sims.view("xquat")[:, self._body.ids[0]]), self.styles[0])
 
     def _attach(self, sims: Sims) -> None:
         if sims is not self._sims:
@@ -113,7 +125,9 @@ class Walker(Controller):
     def control(self, sims: Sims) -> np.ndarray:
         """Controls (nsim, motors.size); moves the memory in the state on by a step. The array is used again."""
         self._attach(sims)
-        control_rows(self._body, self._constants, self._table, self._fields, self._torque, self._angles, self._out)
+        control_rows(
+            self._body, self._terrain, self._constants, self._table, self._fields, self._torque, self._angles, self._out
+        )
         return self._out
 
     def wish(self, sims: Sims, *, rows: Any = None, style: str | None = None, **wishes: Any) -> None:
@@ -124,7 +138,9 @@ class Walker(Controller):
           rows: which; None for all.
           style: name of a style.
           wishes: speed m/s ahead; heading rad from the x axis; period s a step and step_width m (None: the
-            style's); step_height m more than the style's; bend rad of the body, forwards.
+            style's); step_height m more than the style's; bend rad of the body, forwards; crouch rad of the
+            stance knees; alpha s that steps are shorter for each m/s, where something is pushed or pulled; load, the
+            share of what is held that is carried; haul N with which both hands push ahead.
         """
         memory = sims.view("userdata")
         chosen = slice(None) if rows is None else rows
@@ -145,6 +161,26 @@ class Walker(Controller):
                 for one in np.ravel(value):
                     check_number(name, float(one), low, high)
             memory[chosen, place] = value
+
+    def reach(self, sims: Sims, row: int, hand: int, target: Sequence[float] | None, frame: int = mem.WORLD) -> None:
+        """Bring a hand (0 left, 1 right) to a place, m, or let it swing (None) from the next control on.
+
+        The place is in the WORLD's frame, or the BODY's: ahead, left and up of the pelvis.
+        """
+        memory = sims.view("userdata")[row]
+        h = mem.HAND + mem.HAND_SIZE * hand
+        memory[h + mem.REACH] = mem.FREE if target is None else frame
+        if target is not None:
+            memory[h + mem.HAND_X : h + mem.HAND_X + 3] = target
+
+    def hold(self, sims: Sims, row: int, hand: int, grip: int | None) -> None:
+        """Close one of the scene's grips, by its number, or open the hand (None). Firm after `grip_time`."""
+        sims.view("userdata")[row, mem.HAND + mem.HAND_SIZE * hand + mem.HOLD] = 0 if grip is None else grip + 1
+
+    def holding(self, sims: Sims, row: int, hand: int) -> int | None:
+        """Number of the grip that a hand holds by."""
+        grip = int(sims.view("userdata")[row, mem.HAND + mem.HAND_SIZE * hand + mem.HOLD])
+        return grip - 1 if grip else None
 
     def restyle(self, style: Style) -> None:
         """Walk in this style wherever the one of its name is wished for, from the next control on."""
@@ -175,6 +211,14 @@ class Walker(Controller):
     def set_parameters(self, changes: Mapping[str, float]) -> None:
         """Change settings by name; the memory stays."""
         self._configure(replaced(self.settings, changes))
+
+
+def begin(memory: np.ndarray, heading: np.ndarray, style: Style) -> None:
+    """Memories (rows, ...) of zeros become those of walkers that stand, facing headings (rows,), in a style."""
+    memory[:, mem.HEADING] = memory[:, mem.WISH_HEADING] = heading
+    memory[:, mem.PERIOD], memory[:, mem.STEP_WIDTH] = style.period, style.step_width
+    memory[:, [mem.WISH_PERIOD, mem.WISH_STEP_WIDTH]] = OWN
+    memory[:, mem.LIMIT] = mem.UNLIMITED
 
 
 def facing(quat: np.ndarray) -> np.ndarray:

@@ -6,14 +6,23 @@ from typing import NamedTuple
 from numba import njit
 
 from tumble.walking.body import FOOT, HUMANOID_HIPS, LEGS, PELVIS, TOE
+from tumble.walking.hands import pull_lever, with_load
 from tumble.walking.memory import (
     BEND,
     BLEND,
+    CROUCH,
+    DUCK_BEND,
+    DUCK_CROUCH,
+    HAUL,
     HEADING,
+    LEAST_PERIOD,
+    LIMIT,
+    LOWER,
     MEAN,
     MODE,
     PACE,
     PERIOD,
+    PULLED,
     SPEED,
     STAND,
     STEP_HEIGHT,
@@ -23,6 +32,7 @@ from tumble.walking.memory import (
     TWIST,
     WALK,
     WISH_BEND,
+    WISH_CROUCH,
     WISH_HEADING,
     WISH_PERIOD,
     WISH_SPEED,
@@ -34,7 +44,10 @@ from tumble.walking.vectors import clamp, turned, vec, wrapped
 
 
 class Look(NamedTuple):
-    """What a row looks like now, in the world's axes and in the character's (ahead, left)."""
+    """What a row looks like now, in the world's axes and in the character's (ahead, left).
+
+    The centre of mass is that of the body with what it carries.
+    """
 
     com: tuple[float, float, float]
     velocity: tuple[float, float, float]
@@ -45,6 +58,9 @@ class Look(NamedTuple):
     speed: float  # m/s ahead
     drift: float  # m/s to the left
     touching: tuple[bool, bool]  # left foot, right foot
+    total: float  # kg, with what is carried
+    shifted: float  # m that what is carried shifts the centre of mass ahead
+    pushed: float  # m that feet must be further ahead, because what is held pulls the body ahead
 
 
 @njit(cache=True)
@@ -54,18 +70,21 @@ def _touches(body, f, i, side):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def look_at(body, f, i):  # type: ignore[no-untyped-def]
+def look_at(body, m, f, i):  # type: ignore[no-untyped-def]
     pelvis = f.xquat[i, body.ids[PELVIS]]
     q = (pelvis[0], pelvis[1], pelvis[2], pelvis[3])
     nose = turned(q, (1.0, 0.0, 0.0))
     heading = math.atan2(nose[1], nose[0])
     c, s = math.cos(heading), math.sin(heading)
-    velocity = vec(f.com_velocity[i])
+    own = vec(f.com[i])
+    total, com, velocity = with_load(body, m, f, i, own, vec(f.com_velocity[i]))
     spin = turned(q, (f.qvel[i, 3], f.qvel[i, 4], f.qvel[i, 5]))
     return Look(
-        vec(f.com[i]), velocity, heading, (c, s, 0.0), (-s, c, 0.0), spin,
+        com, velocity, heading, (c, s, 0.0), (-s, c, 0.0), spin,
         c * velocity[0] + s * velocity[1], c * velocity[1] - s * velocity[0],
-        (_touches(body, f, i, 0), _touches(body, f, i, 1)),
+        (_touches(body, f, i, 0), _touches(body, f, i, 1)), total,
+        c * (com[0] - own[0]) + s * (com[1] - own[1]),
+        pull_lever(body, m, f, i) * clamp(m[PULLED], -abs(m[HAUL]), abs(m[HAUL])) / (total * body.gravity),
     )  # fmt: skip
 
 
@@ -91,16 +110,19 @@ def follow(body, k, styles, m, look):  # type: ignore[no-untyped-def]
     numbers = styles.numbers[int(m[WISH_STYLE])]
     period = m[WISH_PERIOD] if m[WISH_PERIOD] > 0.0 else numbers[0]
     width = m[WISH_STEP_WIDTH] if m[WISH_STEP_WIDTH] >= 0.0 else numbers[1] * body.hips / HUMANOID_HIPS
-    m[PERIOD] = _towards(m[PERIOD], period, share)
+    m[PERIOD] = _towards(m[PERIOD], max(period, m[LEAST_PERIOD]), share)
     if m[WISH_SPEED] == 0.0:
         width = max(width, stand_width(body, k))
     m[STEP_WIDTH] = _towards(m[STEP_WIDTH], width, 0.2 * share)
     m[STEP_HEIGHT] = _towards(m[STEP_HEIGHT], m[WISH_STEP_HEIGHT], 0.2 * share)
-    m[BEND] = _towards(m[BEND], m[WISH_BEND], share)
+    bend = max(m[WISH_BEND], m[DUCK_BEND]) if m[DUCK_BEND] > 0.0 else m[WISH_BEND]
+    m[BEND] = _towards(m[BEND], bend, share)
+    m[CROUCH] = _towards(m[CROUCH], max(m[WISH_CROUCH], m[DUCK_CROUCH], m[LOWER]), k.crouch_rate * body.dt)
     still = m[MODE] != WALK
     wish = 0.0 if still else m[WISH_SPEED]
     if abs(wrapped(m[WISH_HEADING] - look.heading)) > k.slow_turn:  # V_d within a turn, section 5.3.5
         wish = clamp(wish, -k.turn_speed, k.turn_speed)
+    wish = min(wish, m[LIMIT])
     m[SPEED] = _towards(m[SPEED], wish, k.speed_rate * body.dt)
     # integral action: what the body loses at footstrikes is made up by shorter steps
     most = 0.0 if still or k.fixed_alpha else k.longest_trim * body.leg

@@ -46,13 +46,15 @@ export class Aim {
     return this.#ray(x, y).ray.intersectPlane(this.#plane, new THREE.Vector3());
   }
 
-  anywhere(x, y) {
-    const hit = this.body(x, y);
-    if (hit) return hit.point;
+  /** Where the ground is met, or null if that is too far away to be meant. */
+  ground(x, y) {
     this.#plane.set(UP, 0);
-    const ground = this.#ray(x, y).ray.intersectPlane(this.#plane, new THREE.Vector3());
-    if (ground && ground.distanceTo(this.#camera.position) < FARTHEST) return ground;
-    return this.facing(x, y, this.#figure.root);
+    const point = this.#ray(x, y).ray.intersectPlane(this.#plane, new THREE.Vector3());
+    return point && point.distanceTo(this.#camera.position) < FARTHEST ? point : null;
+  }
+
+  anywhere(x, y) {
+    return this.body(x, y)?.point ?? this.ground(x, y) ?? this.facing(x, y, this.#figure.root);
   }
 
   /** The direction of the line of sight to a point. */

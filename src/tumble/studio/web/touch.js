@@ -5,7 +5,7 @@
  *   touch.update();    // before every picture: sends what the pointer wants now
  *
  * A pointer that takes hold of something is kept from the camera's controls (we listen before they do); every other one
- * orbits, pans and zooms. Push, throw and blast act on a click, so that one can orbit with these tools too. A second
+ * orbits, pans and zooms. Push, throw, blast and go act on a click, so that one can orbit with these tools too. A second
  * finger always means the camera: what the first one held is let go. Whoever only watches moves only the camera.
  */
 
@@ -177,6 +177,15 @@ export class Touch {
       link.send({ type: "explode", at: round(at), speed: blast });
       this.#flash(at, PALETTE.push, 1.1);
     }
+    if (tool === "go") this.#point(aim.body(x, y, event.pointerType === "touch" ? FINGER : 0), aim.ground(x, y));
+  }
+
+  /** Shows a thing or a place to a walker; what that means is decided where the scene is known. */
+  #point(hit, ground) {
+    const at = hit?.point ?? ground;
+    if (!at) return;
+    link.send({ type: "point", at: round(at), body: hit?.name ?? null });
+    this.#flash(at, PALETTE.target, 0.3);
   }
 
   #push(hit) {

@@ -1,0 +1,199 @@
+"""Actor: one walker of a `Sims` as skills see it: where it is, what it holds, what it may wish for."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tumble.grips import grips_of
+from tumble.props import Ball, Box, Companion, Crate, handle_name
+from tumble.sims import Sims
+from tumble.skills import memory as own
+from tumble.walking import Walker
+from tumble.walking import memory as mem
+
+TICK = 10  # physics steps from one look of a skill to the next: 1/50 s
+BEND, CROUCH = 1.8, 1.2  # rad of the trunk and of the knees when it is all the way down; ours
+HUMANOID_ARM = 0.58  # m from shoulder to palm, of the body that lengths below are given for
+SHOULDERS = 0.3  # m from a companion's middle to where others have room; ours
+CARRIED = (0.40, 0.18)  # m ahead of and above the pelvis where hands carry; ours
+
+
+class Actor:
+    """A row of simulations of a walker. Lengths in m, angles in rad, places in the world.
+
+    Attributes:
+      row: its number.
+      arm: m from shoulder to palm, of the shorter arm.
+      size: that over the humanoid's.
+      shoulder: height of its shoulders when it stands, m.
+      grips: of the scene, by number.
+    """
+
+    def __init__(self, walker: Walker, sims: Sims, row: int) -> None:
+        self.walker, self.sims, self.row, self.scene = walker, sims, row, walker.scene
+        self.grips = grips_of(self.scene.character, self.scene.props)
+        model = self.scene.model
+        self._palms = [model.site(name).id for name in self.scene.character.palms]
+        self.arm = float(walker.arms.min())
+        self.size = self.arm / HUMANOID_ARM
+        self.shoulder = walker.shoulder_height
+        self._memory, self._qpos = sims.view("userdata")[row], sims.view("qpos")[row]
+        self._sites = sims.view("site_xpos")[row]
+
+    # where it is
+
+    @property
+    def place(self) -> np.ndarray:
+        """(2,): of the pelvis."""
+        return self._qpos[:2]
+
+    @property
+    def heading(self) -> float:
+        w, x, y, z = self._qpos[3:7]
+        return math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+
+    @property
+    def stands(self) -> bool:
+        """Whether it stands on both feet."""
+        return bool(self._memory[mem.MODE] == mem.STAND)
+
+    @property
+    def ground(self) -> float:
+        """Height of the ground it stands on."""
+        return float(self._memory[mem.GROUND])
+
+    def palm(self, hand: int) -> np.ndarray:
+        """(3,): place of a palm, 0 left, 1 right; live."""
+        return self._sites[self._palms[hand]]
+
+    def from_pelvis(self, place: Sequence[float]) -> np.ndarray:
+        """(3,): a place, ahead, left and up of the pelvis."""
+        x, y, z = np.subtract(place, self._qpos[:3])
+        c, s = math.cos(self.heading), math.sin(self.heading)
+        return np.array([c * x + s * y, c * y - s * x, z])
+
+    # what there is
+
+    def crate(self, name: str) -> Crate:
+        """The crate of that name."""
+        return self.scene.prop(name, Crate)
+
+    def prop_place(self, name: str) -> np.ndarray:
+        """(2,): of any prop's middle."""
+        prop = next(prop for prop in self.scene.props if prop.name == name)
+        if isinstance(prop, Box):
+            return np.array(prop.middle[:2])
+        body = prop.root if isinstance(prop, Companion) else name
+        return self.sims.view(f"{body}.pos")[self.row, :2]
+
+    def room(self, name: str) -> float:
+        """m from a prop's middle at which it stands before it."""
+        prop = next(prop for prop in self.scene.props if prop.name == name)
+        match prop:
+            case Ball():
+                return 0.4 + prop.radius
+            case Companion():
+                return 0.4 + SHOULDERS
+            case _:
+                return 0.4 + float(np.hypot(*prop.half[:2]))
+
+    def crate_place(self, name: str) -> np.ndarray:
+        """(3,): of a crate's middle; live."""
+        return self.sims.view(f"{name}.pos")[self.row]
+
+    def crate_turn(self, name: str) -> float:
+        """Heading of a crate's x axis."""
+        start = int(self.scene.model.joint(name).qposadr[0])
+        w, x, y, z = self._qpos[start + 3 : start + 7]
+        return math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+
+    def handles(self, name: str) -> np.ndarray:
+        """(handles, 3): places of a crate's handles."""
+        count = len(self.crate(name).handles)
+        return self._sites[[self.scene.model.site(handle_name(name, i)).id for i in range(count)]]
+
+    # what it holds
+
+    def held(self, hand: int) -> str | None:
+        """Name of the crate that a hand holds."""
+        grip = self.walker.holding(self.sims, self.row, hand)
+        return None if grip is None else self.grips[grip].crate
+
+    def firm(self, hand: int) -> bool:
+        """Whether a hand holds something firmly."""
+        return bool(self._memory[mem.HAND + mem.HAND_SIZE * hand + mem.FIRM] >= 1.0)
+
+    def hold(self, hand: int, name: str, handle: int) -> None:
+        """Close a hand around a handle of a crate."""
+        grip = [(g.side, g.crate, g.handle) for g in self.grips].index((hand, name, handle))
+        self.walker.hold(self.sims, self.row, hand, grip)
+
+    def let_go(self) -> None:
+        """Open both hands and let the arms swing."""
+        for hand in (0, 1):
+            self.walker.hold(self.sims, self.row, hand, None)
+            self.walker.reach(self.sims, self.row, hand, None)
+        self.wish(load=0.0, alpha=0.0, haul=0.0)
+
+    # what it wishes
+
+    def wish(self, **wishes: Any) -> None:
+        """See `Walker.wish`."""
+        self.walker.wish(self.sims, rows=[self.row], **wishes)
+
+    def reach(self, hand: int, target: Sequence[float] | np.ndarray, frame: int = mem.WORLD) -> None:
+        """See `Walker.reach`."""
+        self.walker.reach(self.sims, self.row, hand, target, frame)
+
+    def lower(self, low: float, seconds: float) -> float:
+        """Bend and crouch towards `low`, 0 upright to 1 down, the whole way in so many s; how low it is by now."""
+        step = TICK * self.scene.dt / seconds
+        now = self._memory[own.LOW]
+        self._memory[own.LOW] = now = now + min(max(low - now, -step), step)
+        eased = now * now * (3 - 2 * now)
+        self.wish(bend=BEND * eased, crouch=CROUCH * eased)
+        return float(now)
+
+    def rise(self) -> None:
+        """Straighten; hands that hold nothing swing, the others carry on."""
+        self._memory[own.LOW] = 0.0
+        self.wish(bend=0.0, crouch=0.0, alpha=0.0, haul=0.0)
+        for hand in (0, 1):
+            if self.held(hand) is None:
+                self.walker.reach(self.sims, self.row, hand, None)
+
+    @property
+    def load(self) -> float:
+        """Share of what it holds that it carries by now."""
+        return float(self._memory[mem.LOAD])
+
+    # where it is in its script
+
+    @property
+    def stage(self) -> int:
+        return int(self._memory[own.STAGE])
+
+    @stage.setter
+    def stage(self, stage: int) -> None:
+        self._memory[own.STAGE], self._memory[own.CLOCK] = stage, 0.0
+
+    @property
+    def clock(self) -> float:
+        """s in this stage."""
+        return float(self._memory[own.CLOCK])
+
+    @property
+    def pace(self) -> float:
+        """m/s, the fastest that it walks by itself."""
+        return float(self._memory[own.PACE])
+
+    @pace.setter
+    def pace(self, speed: float) -> None:
+        self._memory[own.PACE] = speed
+
+    @property
+    def notes(self) -> np.ndarray:
+        """Eight numbers that an act keeps; live."""
+        return self._memory[own.NOTES : own.NOTES + own.NOTE_COUNT]

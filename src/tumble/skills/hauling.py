@@ -1,0 +1,85 @@
+"""Pushing and pulling crates that are too heavy to carry (coros2010 section 5.5.4)."""
+
+import math
+
+import numpy as np
+
+from tumble.skills.actor import Actor
+from tumble.skills.acts import Pull, Push
+from tumble.skills.approach import dock, facing
+from tumble.skills.holding import AWAY, back_off, come_anew, reach_down
+from tumble.walking import memory as mem
+
+ALPHA = 0.15  # s: 0.2 instead of 0.05, section 5.5.4
+PACE = 0.4  # m/s
+STAND_OFF = 0.38  # m from the handles; ours
+PUSH_REACH, PULL_REACH = 0.38, 0.46  # m ahead of the pelvis where hands push and pull; ours
+GRAVITY = 9.81  # m/s^2
+STUCK = 0.03  # m/s of a crate that does not come along
+STEER = 0.8  # rad that it turns back for each rad that a pushed crate has turned, and each m that it is off its line
+TUG, TUG_PERIOD = 0.25, 1.4  # rad of the trunk to and fro, s; section 5.5.4: sporadic tugging by the bend; ours
+
+TAKE, CLOSE, HAUL, STOP = 3, 4, 5, 8  # stages; `dock` has 0 to 2, `come_anew` 6
+HEADING, START_X, START_Y, STILL, DECIDED = 0, 1, 2, 3, 7  # notes
+
+
+def push(actor: Actor, act: Push) -> bool:
+    """Walk to a crate, take its handles, push it ahead."""
+    return _haul(actor, act.name, act.distance, 1.0)
+
+
+def pull(actor: Actor, act: Pull) -> bool:
+    """Walk to a crate, take its handles, walk backwards with it."""
+    return _haul(actor, act.name, act.distance, -1.0)
+
+
+def _haul(actor: Actor, name: str, distance: float, way: float) -> bool:
+    notes = actor.notes
+    if not notes[DECIDED]:
+        notes[HEADING], notes[DECIDED] = actor.crate_turn(name), 1.0
+    ahead = facing(notes[HEADING])
+    handles = actor.handles(name)
+    if actor.stage < TAKE:
+        if dock(actor, handles.mean(axis=0)[:2] - actor.size * STAND_OFF * ahead, notes[HEADING]):
+            actor.stage = TAKE
+    elif actor.stage == TAKE:
+        if all(reach_down(actor, {0: handles[0], 1: handles[1]})):
+            for hand in (0, 1):
+                actor.hold(hand, name, hand)
+            actor.stage = CLOSE
+    elif actor.stage == CLOSE:  # straighten with the hands where they are
+        if actor.firm(0) and actor.firm(1) and actor.lower(0.0, 2.0) == 0.0 and actor.clock > 1.0 and actor.stands:
+            notes[START_X : START_Y + 1] = actor.crate_place(name)[:2]
+            for hand in (0, 1):
+                _, left, up = actor.from_pelvis(actor.palm(hand))
+                actor.reach(hand, (actor.size * (PUSH_REACH if way > 0 else PULL_REACH), left, up), mem.BODY)
+            actor.stage = HAUL
+    elif actor.stage == AWAY:
+        back_off(actor)
+    elif actor.held(0) != name or actor.held(1) != name:
+        come_anew(actor)
+    elif actor.stage == HAUL:
+        moved = way * float((actor.crate_place(name)[:2] - notes[START_X : START_Y + 1]) @ ahead)
+        _lean_in(actor, name, way * min(PACE, actor.pace, max(0.12, 0.8 * (distance - moved))))
+        if moved > distance - 0.03:
+            actor.wish(speed=0.0, alpha=0.0, haul=0.0)
+            actor.stage = STOP
+    elif actor.stands or actor.clock > 3.0:
+        actor.let_go()
+        return actor.lower(0.0, 1.0) == 0.0
+    return False
+
+
+def _lean_in(actor: Actor, name: str, speed: float) -> None:
+    """Walk with short steps, which lean the body, and steer the crate; tug where it stays where it is."""
+    crate, notes = actor.crate(name), actor.notes
+    slow = np.linalg.norm(actor.sims.view(f"{name}.vel")[actor.row]) < STUCK
+    notes[STILL] = notes[STILL] + 1 if slow else 0
+    if notes[STILL] > 75:
+        actor.wish(bend=TUG * math.sin(2 * math.pi * actor.clock / TUG_PERIOD))
+    astray = (actor.crate_turn(name) - notes[HEADING] + math.pi) % (2 * math.pi) - math.pi
+    ahead = facing(notes[HEADING])
+    aside = (actor.crate_place(name)[:2] - notes[START_X : START_Y + 1]) @ (-ahead[1], ahead[0])
+    steer = -min(max(STEER * (astray + aside), -0.4), 0.4) if speed > 0 else 0.0
+    force = math.copysign(1.1 * GRAVITY * crate.friction * crate.mass, speed)
+    actor.wish(speed=speed, heading=float(notes[HEADING]) + steer, alpha=ALPHA, haul=force)

@@ -1,0 +1,251 @@
+"""Taking things up and putting them down (coros2010 section 5.5.4: reaching; lifting and moving a crate)."""
+
+import math
+
+import numpy as np
+
+from tumble.skills.actor import CARRIED, Actor
+from tumble.skills.acts import LetGo, Lift, PickUp, PutDown
+from tumble.skills.approach import dock, facing, spot, walk_to
+from tumble.walking import memory as mem
+
+TOUCH = 0.035  # m between palm and handle at which a hand closes; ours
+GRAB = 0.07  # the same where it walks by
+STAND_OFF = 0.42  # m ahead of the pelvis where things are when it bends for them
+SET_OFF = 0.46  # m ahead of the pelvis where things are set down, off the toes
+BESIDE = 0.38  # m to the side of the way where things are taken in passing
+DOWN, UP = 2.2, 2.0  # s for the whole way down and up
+PATIENCE = 7.0  # s of trying to reach, after which it comes anew
+
+# Notes of an act: the heading that it stands with, the hand or the side, hands' places where it took hold, decided.
+HEADING, HAND, FROM, DECIDED = 0, 1, 2, 7
+TAKE, CLOSE, RAISE, AWAY, PASS = 3, 4, 5, 6, 7  # stages; `dock` has 0 to 2
+
+
+def _eased(x: float) -> float:
+    x = min(max(x, 0.0), 1.0)
+    return x * x * (3 - 2 * x)
+
+
+def _near(actor: Actor, hand: int, target: np.ndarray, within: float = TOUCH) -> bool:
+    return math.dist(actor.palm(hand), target) < within
+
+
+# Lifting with both hands
+
+
+def lift(actor: Actor, act: Lift) -> bool:
+    """Walk to a crate, bend, take its handles, take its weight, straighten."""
+    notes, name = actor.notes, act.name
+    if not notes[DECIDED]:
+        notes[HEADING], notes[HAND] = _nearer_side(actor, name)
+        notes[DECIDED] = 1.0
+    handles = actor.handles(name)
+    if notes[HAND]:  # seen from the other side
+        handles = handles[::-1]
+    if actor.stage < TAKE:
+        place = actor.crate_place(name)[:2] - actor.size * STAND_OFF * facing(notes[HEADING])
+        if dock(actor, place, notes[HEADING]):
+            actor.stage = TAKE
+    elif actor.stage == TAKE:
+        near = reach_down(actor, {0: handles[0], 1: handles[1]})
+        if all(near):
+            for hand in (0, 1):
+                actor.hold(hand, name, int(notes[HAND]) ^ hand)
+            actor.stage = CLOSE
+    elif actor.stage == CLOSE:
+        _take_weight(actor, (0, 1))
+    elif actor.stage == RAISE:
+        width = 0.5 * math.dist(handles[0], handles[1])
+        done = _raise(actor, {0: (CARRIED[0], width, CARRIED[1]), 1: (CARRIED[0], -width, CARRIED[1])})
+        if actor.held(0) == actor.held(1) == name:
+            return done and actor.stands
+    elif actor.stage == AWAY:
+        back_off(actor)
+    if actor.stage in (CLOSE, RAISE) and (actor.held(0) != name or actor.held(1) != name):
+        come_anew(actor)
+    return False
+
+
+def _nearer_side(actor: Actor, name: str) -> tuple[float, float]:
+    """Heading to stand with before a crate, and 1 where that is from its other side."""
+    turn = actor.crate_turn(name)
+    way = actor.crate_place(name)[:2] - actor.place
+    first, second = actor.crate(name).handles
+    same = abs(first[0] + second[0]) < 0.02 and abs(first[1] + second[1]) < 0.02  # as good from behind
+    return (turn + math.pi, 1.0) if same and way @ facing(turn) < 0 else (turn, 0.0)
+
+
+def reach_down(actor: Actor, targets: dict[int, np.ndarray]) -> list[bool]:
+    """Bring hands to places, bending as far as it takes; which are there."""
+    actor.wish(speed=0.0)
+    for hand, target in targets.items():
+        actor.reach(hand, target)
+    near = [_near(actor, hand, target) for hand, target in targets.items()]
+    if not all(near) and actor.clock > 0.8:
+        actor.lower(1.0, DOWN)
+    if actor.clock > PATIENCE:
+        come_anew(actor)
+    return near
+
+
+def come_anew(actor: Actor) -> None:
+    """Let go, straighten, step back, try again."""
+    actor.let_go()
+    actor.stage = AWAY
+
+
+def back_off(actor: Actor) -> None:
+    """After `come_anew`: up, then back, then from the start."""
+    if actor.lower(0.0, UP) > 0.0:
+        actor.wish(speed=0.0)
+    elif actor.clock < UP + 3.0:
+        actor.wish(speed=-0.25)
+    else:
+        actor.wish(speed=0.0)
+        actor.notes[:] = 0.0
+        actor.stage = 0
+
+
+def _take_weight(actor: Actor, hands: tuple[int, ...]) -> None:
+    """Wait until the hands hold firmly, then carry; notes where they are."""
+    if not all(actor.firm(hand) for hand in hands):
+        return
+    if not actor.notes[FROM]:
+        actor.wish(load=1.0)
+        for i, hand in enumerate(hands):
+            place = actor.from_pelvis(actor.palm(hand))
+            actor.notes[FROM + 2 * i : FROM + 2 * i + 2] = place[0], place[2]
+            actor.reach(hand, place, mem.BODY)
+    if actor.load >= 1.0:
+        actor.stage = RAISE
+
+
+def _raise(actor: Actor, carried: dict[int, tuple[float, float, float]]) -> bool:
+    """Bring hands from where they took hold to where they carry, ahead, left and up of the pelvis, and straighten."""
+    share = _eased(actor.clock / UP)
+    for i, (hand, (ahead, left, up)) in enumerate(carried.items()):
+        x, z = actor.notes[FROM + 2 * i : FROM + 2 * i + 2]
+        ahead, up = actor.size * ahead, actor.size * up
+        actor.reach(hand, (x + share * (ahead - x), left, z + share * (up - z)), mem.BODY)
+    return actor.lower(0.0, UP) == 0.0 and share == 1.0
+
+
+# Picking up with one hand
+
+
+def pick_up(actor: Actor, act: PickUp) -> bool:
+    """Walk to a thing and take it: in passing where it is high enough, else it stops and bends for it."""
+    notes, name = actor.notes, act.name
+    thing = actor.crate_place(name)
+    if not notes[DECIDED]:
+        _decide(actor, thing)
+    hand = int(notes[HAND])
+    side = 1.0 if hand == 0 else -1.0
+    ahead = facing(notes[HEADING])
+    left = np.array([-ahead[1], ahead[0]])
+    if actor.stage < TAKE:
+        place = thing[:2] - actor.size * (STAND_OFF * ahead + 0.18 * side * left)
+        if dock(actor, place, notes[HEADING]):
+            actor.stage = TAKE
+    elif actor.stage == PASS:
+        _pass_by(actor, thing, hand, ahead, thing[:2] - actor.size * BESIDE * side * left)
+        if actor.stage == CLOSE:
+            actor.hold(hand, name, 0)
+    elif actor.stage == TAKE:
+        if all(reach_down(actor, {hand: thing})):
+            actor.hold(hand, name, 0)
+            actor.stage = CLOSE
+    elif actor.stage == CLOSE:
+        _take_weight(actor, (hand,))
+    elif actor.stage == RAISE:
+        done = _raise(actor, {hand: (0.30, side * 0.22 * actor.size, 0.12)})
+        if actor.held(hand) == name:
+            return done
+    elif actor.stage == AWAY:
+        back_off(actor)
+    if actor.stage in (CLOSE, RAISE) and actor.held(hand) != name:
+        come_anew(actor)
+    return False
+
+
+def _decide(actor: Actor, thing: np.ndarray) -> None:
+    """Which hand, which way, and whether in passing."""
+    way = thing[:2] - actor.place
+    heading = math.atan2(way[1], way[0])
+    turn = (heading - actor.heading + math.pi) % (2 * math.pi) - math.pi
+    free = [hand for hand in (0, 1) if actor.held(hand) is None]
+    wanted = 0 if turn > 0 else 1
+    actor.notes[HEADING], actor.notes[HAND] = heading, wanted if wanted in free else free[0]
+    actor.notes[DECIDED] = 1.0
+    if thing[2] - actor.ground > actor.shoulder - 0.75 * actor.arm and np.hypot(*way) > 1.2:
+        actor.stage = PASS
+
+
+def _pass_by(actor: Actor, thing: np.ndarray, hand: int, ahead: np.ndarray, place: np.ndarray) -> None:
+    """Walk past a thing and take it on the way."""
+    off = float((place - actor.place) @ ahead)
+    walk_to(actor, place + 1.2 * ahead, stop=False)
+    actor.wish(speed=min(actor.pace, 0.5, max(0.3, 0.4 * off)))
+    if off < 0.9 * actor.size:
+        actor.reach(hand, thing)
+    if _near(actor, hand, thing, GRAB):
+        actor.stage = CLOSE
+    elif off < -0.3:
+        come_anew(actor)
+
+
+# Putting down
+
+
+def put_down(actor: Actor, act: PutDown) -> bool:
+    """Bring what is held to a place, bend, set it down, let go, straighten."""
+    hands = tuple(hand for hand in (0, 1) if actor.held(hand) is not None)
+    notes = actor.notes
+    if not hands and actor.stage < RAISE:
+        return True
+    name = actor.held(hands[0]) if hands else ""
+    if not notes[DECIDED]:
+        place = actor.crate_place(name)[:2] if act.place is None else spot(actor, act.place)
+        way = place - actor.place
+        notes[HEADING] = actor.heading if act.place is None else math.atan2(way[1], way[0])
+        notes[FROM : FROM + 2], notes[DECIDED] = place, 1.0
+        if act.place is None:
+            actor.stage = TAKE
+    place = notes[FROM : FROM + 2]
+    if actor.stage < TAKE:
+        if dock(actor, place - actor.size * SET_OFF * facing(notes[HEADING]), notes[HEADING]):
+            actor.stage = TAKE
+    elif actor.stage == TAKE:
+        if _set_down(actor, name, hands, place):
+            actor.wish(load=0.0)
+            actor.stage = CLOSE
+    elif actor.stage == CLOSE:
+        if actor.clock > 0.3 and actor.load <= 0.0:
+            actor.let_go()
+            actor.stage = RAISE
+    elif actor.stage == RAISE:
+        return actor.lower(0.0, UP) == 0.0 and actor.stands
+    return False
+
+
+def _set_down(actor: Actor, name: str, hands: tuple[int, ...], place: np.ndarray) -> bool:
+    """Lower what is held towards a place on the ground; whether it stands there."""
+    actor.wish(speed=0.0)
+    if not actor.stands and actor.clock < 1.0:
+        return False
+    crate = actor.crate(name)
+    low = actor.lower(1.0, DOWN)
+    middle = actor.crate_place(name)
+    ground = actor.ground + crate.half[2]
+    to = np.array([*place, max(ground - 0.03, ground + (middle[2] - ground) * (1.0 - _eased(1.5 * low)) - 0.03)])
+    for hand in hands:
+        actor.reach(hand, to + (actor.palm(hand) - middle))
+    touching = bool(actor.sims.view(f"{name}.ground")[actor.row] > 0)
+    return touching or (low == 1.0 and actor.clock > PATIENCE)
+
+
+def let_go(actor: Actor, act: LetGo) -> bool:
+    """Open the hands."""
+    actor.let_go()
+    return True

@@ -1,0 +1,56 @@
+"""Pointing: the script that a hint at a place or a thing means."""
+
+from collections.abc import Sequence
+
+from tumble.errors import UserError
+from tumble.props import Companion, Crate, Prop
+from tumble.scene import Scene
+from tumble.skills.acts import Act, Go, Lift, PickUp, Place, Push, PutDown
+from tumble.skills.limits import limits_of
+from tumble.skills.script import text_of
+
+SHOVE = 1.0  # m that a crate is pushed which is too heavy to be lifted
+
+
+def script_for(scene: Scene, held: Sequence[str], body: str | None, at: Sequence[float]) -> str:
+    """What to do where somebody points.
+
+    A crate is taken if the hands are free for it, or pushed if it is too heavy; what is held is put down there.
+
+    Args:
+      held: names of the crates that the hands hold.
+      body: name of the body that is pointed at; None for the ground.
+      at: the place, x, y and z in m.
+    """
+    return text_of([_act(scene, held, body, at)])
+
+
+def _act(scene: Scene, held: Sequence[str], body: str | None, at: Sequence[float]) -> Act:
+    prop = next((prop for prop in scene.props if body is not None and _is_of(body, prop)), None)
+    if body is not None and prop is None:
+        scene.body(body)
+        raise UserError(f"'{body}' is a part of the character; point at the ground or at a thing")
+    if body in held:
+        return PutDown()
+    if isinstance(prop, Crate) and _hands(scene, held) + len(prop.handles) <= 2:
+        return _taken(scene, prop)
+    place: Place = (round(at[0], 2), round(at[1], 2)) if prop is None else prop.name
+    return PutDown(place) if held else Go(place)
+
+
+def _is_of(body: str, prop: Prop) -> bool:
+    """Whether a body is a prop's, as the bones of a companion are."""
+    return body == prop.name or (isinstance(prop, Companion) and body.startswith(prop.prefix))
+
+
+def _hands(scene: Scene, held: Sequence[str]) -> int:
+    """How many hands are full."""
+    return sum(len(scene.prop(name, Crate).handles) for name in held)
+
+
+def _taken(scene: Scene, crate: Crate) -> Act:
+    limits = limits_of(scene)
+    one = len(crate.handles) == 1
+    if crate.mass > (limits.one_hand if one else limits.both_hands):
+        return Push(crate.name, SHOVE)
+    return PickUp(crate.name) if one else Lift(crate.name)

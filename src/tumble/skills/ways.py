@@ -1,0 +1,105 @@
+"""Straight ways between boxes: what a body climbs, steps over, ducks under, or cannot."""
+
+import itertools
+import math
+from collections.abc import Collection
+from typing import TypeAlias
+
+import numpy as np
+
+from tumble.errors import UserError
+from tumble.props import Box
+from tumble.scene import Scene
+from tumble.walking import WalkSettings
+from tumble.walking.body import body_of
+
+Spot: TypeAlias = tuple[float, float]
+
+
+def highest_step(scene: Scene) -> float:
+    """Height of what the scene's character can step onto or over, m."""
+    return 0.55 * body_of(scene, WalkSettings()).leg
+
+
+def lowest_duck(scene: Scene) -> float:
+    """Height of what it can walk under, m: its hips stay that high."""
+    return 1.1 * body_of(scene, WalkSettings()).leg
+
+
+def depth_in(box: Box, spot: Spot) -> float:
+    """How far a spot is inside a box seen from above, m to the nearest edge; negative outside."""
+    x, y = _in_frame(box, spot)
+    return min(box.half[0] - abs(x), box.half[1] - abs(y))
+
+
+def box_at(scene: Scene, spot: Spot) -> Box | None:
+    """A box that leaves no room to stand at a spot, if one does: it is no ground and too low to be under."""
+    duck = lowest_duck(scene)
+    for box in scene.props:
+        if isinstance(box, Box) and not box.ground and _bottom(box) < duck and depth_in(box, spot) > 0:
+            return box
+    return None
+
+
+def check_way(scene: Scene, start: Spot, end: Spot, beside: Collection[str] = ()) -> float:
+    """Refuse a straight way with a step or an obstacle too high; returns the height of the ground at its end, m.
+
+    Args:
+      beside: names of boxes that are walked to, not over.
+    """
+    step, duck = highest_step(scene), lowest_duck(scene)
+    boxes = [prop for prop in scene.props if isinstance(prop, Box) and prop.name not in beside]
+    spans = [(box, span) for box in boxes if (span := _span(box, start, end))]
+    cuts = sorted({0.0, 1.0, *(t for _, span in spans for t in span)})
+    floor = _floor([box for box in boxes if depth_in(box, start) > 0], duck)
+    for before, after in itertools.pairwise(cuts):
+        middle = (before + after) / 2
+        here = [box for box, (t0, t1) in spans if t0 <= middle <= t1]
+        last, floor = floor, _floor(here, duck)
+        if abs(floor - last) > step + 1e-9:
+            raise UserError(f"on the straight way is a step of {abs(floor - last):.2f} m; {_advice(step)}")
+        for box in here:
+            if not box.ground and _top(box) - floor > step + 1e-9 and _bottom(box) - floor < duck:
+                raise UserError(
+                    f"box '{box.name}' is on the straight way, {_top(box) - floor:.2f} m high; {_advice(step)}"
+                )
+    return floor
+
+
+def _advice(step: float) -> str:
+    return f"this body steps {step:.2f} m high at most: go around it, by way of other places"
+
+
+def _floor(boxes: list[Box], duck: float) -> float:
+    """Height of the ground that some boxes make, of which those overhead are none."""
+    return max((_top(box) for box in boxes if box.ground and _bottom(box) < duck), default=0.0)
+
+
+def _top(box: Box) -> float:
+    return box.middle[2] + box.half[2]
+
+
+def _bottom(box: Box) -> float:
+    return box.middle[2] - box.half[2]
+
+
+def _in_frame(box: Box, spot: Spot) -> Spot:
+    """A spot in a box's own axes, from its middle."""
+    x, y = spot[0] - box.middle[0], spot[1] - box.middle[1]
+    cos, sin = math.cos(box.turn), math.sin(box.turn)
+    return cos * x + sin * y, cos * y - sin * x
+
+
+def _span(box: Box, start: Spot, end: Spot) -> tuple[float, float] | None:
+    """Shares of a way at which it enters and leaves a box seen from above; None where it misses it."""
+    begin = np.array(_in_frame(box, start))
+    along = np.array(_in_frame(box, end)) - begin
+    enter, leave = 0.0, 1.0
+    for at, speed, half in zip(begin, along, box.half, strict=False):
+        if abs(speed) < 1e-12:
+            if abs(at) >= half:
+                return None
+            continue
+        near, far = sorted(((-half - at) / speed, (half - at) / speed))
+        enter, leave = max(enter, near), min(leave, far)
+    return (float(enter), float(leave)) if enter < leave else None

@@ -1,0 +1,49 @@
+"""The panel of a script: what a walker shall do, one act a line, and what of it is being done."""
+
+from nicegui import ui
+
+from tumble.commands import Do, Walk
+from tumble.skills.script import FORMS, LONGEST
+from tumble.studio.desk import Desk
+from tumble.studio.panels import BLUR
+
+
+def script_panel(desk: Desk) -> None:
+    """A field to write into, buttons to begin and to stop; says so where nobody does scripts."""
+    nobody = ui.label("Only walkers do scripts: choose the controller 'walker', or a scenario such as steer-walk.")
+    nobody.classes("about")
+    filled: list[str] = []  # the scenario whose own script the field began with
+
+    async def do() -> None:
+        await desk.do(lambda: desk.stage.take.send(Do(str(text.value or ""))))
+
+    async def stop() -> None:
+        await desk.do(lambda: desk.stage.take.send(Walk(speed=0.0)))
+
+    with ui.column().classes("panel") as box:
+        text = ui.textarea("script, one act a line", placeholder="go to 2 1\nturn to 90\nwait 2 s").classes("wide")
+        text.props(f"outlined dense autogrow spellcheck=false maxlength={LONGEST} data-testid=script")
+        text.on("keydown.ctrl.enter", do)
+        with ui.row().classes("line"):
+            for label, act, mark, about in (
+                ("Do", do, "do", "do this from now on (Ctrl+Enter)"),
+                ("Stop", stop, "stop", "leave it and stand"),
+            ):
+                button = ui.button(label, on_click=act).props(f"dense no-caps unelevated data-testid={mark}")
+                button.on("click", js_handler=BLUR).tooltip(about)
+            doing = ui.label().classes("about grow").props("data-testid=doing")
+        with ui.expansion("what can be written").props("dense").classes("wide"):
+            for form in FORMS:
+                ui.label(f"{form.example}: {form.summary}").classes("about")
+
+    def show() -> None:
+        controller, choice = desk.stage.take.controller, desk.stage.choice
+        nobody.set_visibility(not controller.scripts)
+        box.set_visibility(controller.scripts)
+        doing.set_text(controller.doing)
+        if filled != [choice.scenario]:
+            filled[:] = [choice.scenario]
+            wants = choice.wants()
+            text.set_value(wants.script if isinstance(wants, Do) else "")
+
+    desk.shows(show)

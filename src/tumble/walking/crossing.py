@@ -1,0 +1,299 @@
+"""Getting over, onto and under things: sets speed, period, foot path, bend and crouch of the walk (coros2010 5.5.4).
+
+Both are decided anew all the time from where things are along the heading, and do not know of each other.
+"""
+
+import math
+
+from numba import njit
+
+from tumble.walking.body import FOOT, LEGS, SHIN
+from tumble.walking.legs import knee_for
+from tumble.walking.memory import (
+    BACK,
+    BUSY,
+    CROUCH,
+    DUCK_BEND,
+    DUCK_CROUCH,
+    FRONT,
+    GROUND,
+    HEADING,
+    LAND_X,
+    LAND_Y,
+    LAND_Z,
+    LEAST_PERIOD,
+    LEFT_TIME,
+    LIMIT,
+    LOWER,
+    MODE,
+    PACE,
+    PERIOD,
+    PHASE,
+    PLAIN,
+    SIDE,
+    SWING_X,
+    SWING_Y,
+    SWING_Z,
+    TOP,
+    TRAILS,
+    TRIM,
+    TUNED,
+    UNLIMITED,
+    WALK,
+    WISH_CROUCH,
+)  # fmt: skip
+from tumble.walking.steps import foot_place, pendulum_rate, step_offset
+from tumble.walking.terrain import (
+    BENDS,
+    CLEAR,
+    CLIMB,
+    EDGE,
+    GAP,
+    OVER,
+    REACH,
+    ROOM,
+    STEEP,
+    duck,
+    footing,
+    gather,
+    ground_at,
+    lay_path,
+    level,
+    next_edge,
+    passage,
+    ramp,
+    stretch,
+    wall,
+)  # fmt: skip
+from tumble.walking.vectors import clamp, dot, vec
+
+DECIDED = 0.3  # phase after which a foot keeps to the level that it was to land on
+NEAR = 0.08  # m from an edge from where one steps over it, of a body of the humanoid's size
+LEAN = 0.25  # m further from an edge for each m of its height, for the shin that leans over it
+AHEAD = 2.0  # m that are looked ahead, of a body of the humanoid's size
+
+
+@njit(cache=True)
+def heed(body, terrain, k, m, look, f, i):  # type: ignore[no-untyped-def]
+    """Look at what is ahead and above, and write down what it asks for."""
+    if terrain.boxes.shape[0] == 0 and terrain.bars.shape[0] == 0:
+        return
+    ahead = (math.cos(m[HEADING]), math.sin(m[HEADING]), 0.0)
+    left = (-ahead[1], ahead[0], 0.0)
+    _heed_bars(body, terrain, m, look, ahead, left)
+    stance = int(m[SIDE])
+    foot = foot_place(body, f, i, stance)
+    if m[MODE] != WALK or m[PHASE] == 0.0:
+        m[TOP], m[TRAILS] = 0.0, 0.0
+        was, m[GROUND] = m[GROUND], ground_at(terrain, foot)
+        m[BUSY], m[LIMIT], m[LEAST_PERIOD], m[LOWER] = 0.0, UNLIMITED, 0.0, 0.0
+        if m[MODE] == WALK and abs(m[GROUND] - was) > 0.01:
+            _take_weight(body, m, f, i)
+    if m[MODE] == WALK:
+        _heed_ground(body, terrain, k, m, look, f, i, ahead, left, foot)
+
+
+@njit(cache=True)
+def _take_weight(body, m, f, i):  # type: ignore[no-untyped-def]
+    """Begin a stance with the knee as it is: one that is bent, because its foot is higher, rises slowly."""
+    knee = f.qpos[i, body.angle[body.joint[LEGS + 4 * int(m[SIDE]) + SHIN]]]
+    m[CROUCH] = max(knee - 0.3, m[WISH_CROUCH], m[DUCK_CROUCH], 0.0)
+
+
+@njit(cache=True)
+def _let_down(body, m, drop, length):  # type: ignore[no-untyped-def]
+    """Crouch, rad, in which the other foot comes down `drop` m lower and `length` m ahead."""
+    ahead = 0.6 * length
+    high = math.sqrt(max((0.98 * body.leg) ** 2 - (length - ahead) ** 2, 0.1 * body.leg**2)) - drop
+    return ramp(-m[PHASE], -0.75, -0.15) * knee_for(body.thigh[0], body.shin[0], math.sqrt(high * high + ahead * ahead))
+
+
+@njit(cache=True)
+def _heed_bars(body, terrain, m, look, ahead, left):  # type: ignore[no-untyped-def]
+    """Bend, and crouch where that is not enough, as linear functions of the distance to a bar."""
+    bend = crouch = 0.0
+    s, c = dot(look.com, ahead), dot(look.com, left)
+    tall = m[GROUND] + body.leg + max(body.ankle[0], body.ankle[1])
+    room = ROOM * body.size
+    for j in range(terrain.bars.shape[0]):
+        bar = terrain.bars[j]
+        first, last = stretch(bar, ahead, left, c - terrain.shoulder, c + terrain.shoulder)
+        if first > last:
+            continue
+        n = duck(terrain, bar[6] - room - tall)
+        away = max(first - terrain.front[n] - room - s, s - last - terrain.behind - room)
+        near = ramp(away, 0.0, (0.3 + BENDS[n]) * 0.6 * body.size)
+        bend = max(bend, near * BENDS[n])
+        lacks = clamp(terrain.crown[n] + tall + room - bar[6], 0.0, 0.4 * body.leg)
+        crouch = max(crouch, near * knee_for(body.thigh[0], body.shin[0], body.leg - lacks))
+    m[DUCK_BEND], m[DUCK_CROUCH] = bend, crouch
+
+
+@njit(cache=True)
+def _landing(body, k, m, look, stance_foot, ahead):  # type: ignore[no-untyped-def]
+    """Where the pendulum would have the swing foot land, ahead and left, m along the heading and across it."""
+    offset = step_offset(body, k, m, look, stance_foot)
+    half = 0.5 * pendulum_rate(body, look, stance_foot) * m[PERIOD]
+    gone = math.sinh((2.0 * min(m[PHASE], 1.0) - 1.0) * half) / math.sinh(half)
+    still = 0.5 * m[PACE] * m[PERIOD] * (1.0 - gone)
+    side = look.com[1] * ahead[0] - look.com[0] * ahead[1] + offset[1]
+    return dot(look.com, ahead) + still + offset[0], side
+
+
+@njit(cache=True)
+def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # type: ignore[no-untyped-def]
+    """Choose where the swing foot lands, and its way there, if there is anything near."""
+    swing = 1 - int(m[SIDE])
+    gap = GAP * body.size
+    heel, toe = terrain.heel[swing] + gap, terrain.toe[swing] + gap
+    at = dot(vec(f.xanchor[i, body.joint[LEGS + 4 * (1 - swing) + FOOT]]), ahead)
+    start = m[SWING_X] * ahead[0] + m[SWING_Y] * ahead[1]
+    natural, side = _landing(body, k, m, look, stance_foot, ahead)
+    natural -= body.sole[swing]
+    began = m[SWING_X] * left[0] + m[SWING_Y] * left[1]
+    wide = terrain.half[swing] + 0.5 * gap
+    count = gather(
+        terrain.boxes, terrain.spans, ahead, left, min(began, side) - wide, max(began, side) + wide,
+        start - heel - 0.3, at + AHEAD * body.size,
+    )  # fmt: skip
+    if count == 0:
+        m[BUSY], m[LIMIT] = 0.0, UNLIMITED
+        return
+    spans = terrain.spans
+    over, climb, reach = OVER * body.leg, CLIMB * body.leg, REACH * body.leg
+    barrier = wall(spans, count, at, heel + toe, over, climb, reach)
+    if m[BUSY] == 1.0 and m[PHASE] > DECIDED:
+        land = m[LAND_X] * ahead[0] + m[LAND_Y] * ahead[1]
+    else:
+        land = _choose(
+            spans,
+            count,
+            at,
+            natural,
+            max(m[PACE] * m[PERIOD], 0.2 * body.leg),
+            heel,
+            toe,
+            NEAR * body.size,
+            barrier,
+            reach,
+        )
+    _limit_speed(body, m, spans, count, at, toe, barrier)
+    pivot = dot(stance_foot, ahead) - body.sole[swing]
+    wanted = pivot + _time_step(body, k, m, look, land - pivot, level(spans, count, land), stance_foot, ahead)
+    wanted = clamp(wanted, at - 0.8 * reach, max(at + 0.8 * reach, land))
+    chosen, land = land, _same_level(spans, count, land, wanted, heel, toe)
+    top, front, back = passage(spans, count, start, land, heel, toe, gap)
+    m[LAND_Z] = level(spans, count, land)
+    plain = top - min(m[LAND_Z], level(spans, count, start)) < 0.01
+    if m[BUSY] == 0.0 and (m[PHASE] > DECIDED or (plain and abs(chosen - natural) < 0.005)):
+        return
+    m[BUSY] = 1.0
+    m[LAND_X], m[LAND_Y] = chosen * ahead[0] + side * left[0], chosen * ahead[1] + side * left[1]
+    m[TRAILS] = 1.0 if front < at - toe and back < at + toe else 0.0
+    if m[TRAILS] == 1.0:  # back and up, so that the shin clears the edge that the knee is above already
+        front = min(front, start) - k.pull_back * (top - level(spans, count, start))
+    m[TOP], m[FRONT], m[BACK] = top, front, back
+    m[PLAIN] = 1.0 if plain else 0.0
+    drop = m[GROUND] - m[LAND_Z]
+    m[LOWER] = _let_down(body, m, drop, land - at) if drop > 0.02 * body.size else 0.0
+    ankle = body.ankle[swing]
+    needs = lay_path(
+        terrain.path, start, front, back, land, m[SWING_Z], _height(body, m) + ankle, m[LAND_Z] + ankle,
+        k.foot_pace * math.sqrt(body.size),
+    )  # fmt: skip
+    m[LEAST_PERIOD] = min(needs + max(drop, 0.0), 1.3 * math.sqrt(body.size))
+
+
+@njit(cache=True)
+def _time_step(body, k, m, look, length, height, stance_foot, ahead):  # type: ignore[no-untyped-def]
+    """When to land a foot `length` m ahead of the other, and the speed that gets the body there in a period.
+
+    Returns the length for which there is time: the foot cannot be much quicker or slower than usual.
+
+    Where a pendulum would come to rest, ahead of its foot, grows as exp(rate t). When it is beyond the next foot as
+    far as it is at the footstrikes of a steady walk, the walk goes on over that foot.
+    """
+    rate = pendulum_rate(body, look, stance_foot)
+    shrink = math.exp(-rate * m[PERIOD])
+    beyond = m[PACE] * m[PERIOD] * shrink / (1.0 - shrink) + clamp(m[TRIM], 0.0, 0.05 * body.leg)
+    beyond += k.cross_lead * body.size + k.climb_lead * (height - m[GROUND])
+    goal = max(length + beyond, 0.02 * body.size)
+    place = dot(look.com, ahead) - dot(stance_foot, ahead)
+    speed = dot(look.velocity, ahead)
+    rest = max(place + speed / rate, 0.1 * goal)
+    usual = (1.0 - min(m[PHASE], 1.0)) * m[PERIOD]
+    least, most = 0.7 * usual + 0.02, usual + k.cross_wait * math.sqrt(body.size)
+    m[LEFT_TIME] = clamp(math.log(max(goal / rest, 1.0)) / rate, least, most)
+    m[TUNED] = rate * (goal * math.exp(-rate * usual) - place)
+    return clamp(length, rest * math.exp(rate * least) - beyond, rest * math.exp(rate * most) - beyond)
+
+
+@njit(cache=True)
+def _height(body, m):  # type: ignore[no-untyped-def]
+    """m at which a sole passes over what is below."""
+    return m[TOP] + CLEAR * body.size
+
+
+@njit(cache=True)
+def _lean(spans, count, edge):  # type: ignore[no-untyped-def]
+    """m that a foot keeps further from an edge that rises, for the shin that leans over it."""
+    return max(LEAN * (level(spans, count, edge + EDGE) - level(spans, count, edge - EDGE)), 0.0)
+
+
+@njit(cache=True)
+def _same_level(spans, count, land, natural, heel, toe):  # type: ignore[no-untyped-def]
+    """The place nearest to where the pendulum wants it, on the level around `land`."""
+    way = 1.0 if natural > land else -1.0
+    far = abs(natural - land)
+    for j in range(count):
+        for edge in (spans[j, 0], spans[j, 1]):
+            if way > 0.0 and edge - heel > land:
+                far = min(far, max(edge - toe - _lean(spans, count, edge) - land, 0.0))
+            elif way < 0.0 and edge < land:
+                far = min(far, max(land - edge - heel, 0.0))
+    return land + way * far
+
+
+@njit(cache=True)
+def _in_reach(spans, count, at, land, reach):  # type: ignore[no-untyped-def]
+    """Whether a step to a place is short enough: the more it goes up or down, the shorter."""
+    return abs(land - at) <= reach - STEEP * abs(level(spans, count, land) - level(spans, count, at))
+
+
+@njit(cache=True)
+def _choose(spans, count, at, natural, usual, heel, toe, near, barrier, reach):  # type: ignore[no-untyped-def]
+    """Where to land: as the pendulum wants on level ground, close before the next edge, or beyond it from there.
+
+    Args:
+      at, natural: places of the stance ankle, and of the swing ankle if it landed as the pendulum wants, m.
+      usual: length of a step, m.
+      near: how far from an edge a foot may be that one steps over it with the other, m.
+      heel, toe, barrier, reach: see `footing` and `wall`.
+    """
+    edge = next_edge(spans, count, at + toe - near)
+    if edge > 1e8:
+        return natural
+    before = edge - toe - _lean(spans, count, edge)
+    left = before - at
+    if left > near:
+        steps = math.ceil(left / (1.2 * usual))
+        return at + left / steps if steps <= 2 else natural
+    for wanted in (max(natural, edge + heel), edge + heel):
+        beyond = footing(spans, count, wanted, heel, toe, 1.0)
+        if beyond < barrier and _in_reach(spans, count, at, beyond, reach):
+            return beyond
+    return before
+
+
+@njit(cache=True)
+def _limit_speed(body, m, spans, count, at, toe, barrier):  # type: ignore[no-untyped-def]
+    """Slow down near the next rise or drop, linearly in the distance; to nothing before a wall."""
+    quick = math.sqrt(body.size)
+    m[LIMIT] = UNLIMITED
+    for j in range(count):
+        for edge in (spans[j, 0], spans[j, 1]):
+            away = edge - toe - at
+            if away > -0.1 * body.size:
+                m[LIMIT] = min(m[LIMIT], quick * (0.45 + 0.5 * max(away, 0.0) / body.size))
+    if barrier < 1e8:
+        m[LIMIT] = min(m[LIMIT], quick * max(barrier - toe - at, 0.0) / body.size)

@@ -1,0 +1,177 @@
+"""Hands that reach and hold: wishes of arms, grips and loads, and the torques they ask for (coros2010 5.3.5, 5.5.4)."""
+
+import math
+
+from numba import njit
+
+from tumble.grips import PARTS
+from tumble.walking.balance import put, spin_of
+from tumble.walking.body import ARMS, BACK, TORSO
+from tumble.walking.legs import arm_pose
+from tumble.walking.memory import (
+    ALPHA,
+    BLENDED,
+    BODY,
+    CARRIED,
+    CROUCH,
+    FIRM,
+    FREE,
+    GROUND,
+    HAND,
+    HAND_SIZE,
+    HAND_X,
+    HAUL,
+    HEADING,
+    HOLD,
+    LOAD,
+    PULLED,
+    REACH,
+    WISH_ALPHA,
+    WISH_HAUL,
+    WISH_LOAD,
+)  # fmt: skip
+from tumble.walking.vectors import add, clamp, cross, dot, scale, shortened, sub, turn_between, vec
+
+
+@njit(cache=True)
+def _towards(value, wish, step):  # type: ignore[no-untyped-def]
+    return value + clamp(wish - value, -step, step)
+
+
+@njit(cache=True)
+def follow_hands(body, k, m, f, i):  # type: ignore[no-untyped-def]
+    """Bring crouch, load and arms nearer to what is wished; feel what is held; let go of what pulls too hard."""
+    m[ALPHA] = _towards(m[ALPHA], m[WISH_ALPHA], 0.4 * body.dt)
+    m[HAUL] = _towards(m[HAUL], m[WISH_HAUL], k.haul_rate * body.dt)
+    held, pull = 0.0, (0.0, 0.0, 0.0)
+    for side in range(2):
+        h = HAND + HAND_SIZE * side
+        m[h + BLENDED] = _towards(m[h + BLENDED], 0.0 if m[h + REACH] == FREE else 1.0, body.dt / k.reach_time)
+        if m[h + HOLD] == 0.0:
+            m[h + FIRM] = 0.0
+            continue
+        m[h + FIRM] = _towards(m[h + FIRM], 1.0, body.dt / k.grip_time)
+        grip = int(m[h + HOLD]) - 1
+        stretch = sub(vec(f.site_xpos[i, body.palm[side]]), vec(f.site_xpos[i, body.handle[grip]]))
+        if m[h + FIRM] * body.grip_stiffness * math.sqrt(dot(stretch, stretch)) > k.grip_breaks * body.scale:
+            m[h + HOLD] = 0.0
+        pull = sub(pull, scale(m[h + FIRM] * body.grip_stiffness, stretch))
+        held = max(held, body.crate_mass[body.grip_crate[grip]])
+    share = min(body.dt / k.carry_time, 1.0)
+    along = math.cos(m[HEADING]) * pull[0] + math.sin(m[HEADING]) * pull[1]
+    m[PULLED] += share * (along - m[PULLED])
+    if held == 0.0:
+        m[LOAD] = m[CARRIED] = m[HAUL] = 0.0
+        return
+    m[LOAD] = _towards(m[LOAD], m[WISH_LOAD], k.load_rate / held * body.dt)
+    m[CARRIED] += share * (clamp(-pull[2] / (held * body.gravity), 0.0, 1.2) - m[CARRIED])
+
+
+@njit(cache=True)
+def busy(m):  # type: ignore[no-untyped-def]
+    """Whether it crouches or an arm has something to do."""
+    return m[CROUCH] > 0.0 or m[HAND + BLENDED] > 0.0 or m[HAND + HAND_SIZE + BLENDED] > 0.0
+
+
+@njit(cache=True)
+def held_by(body, m, side):  # type: ignore[no-untyped-def]
+    """Number of the crate that a hand holds, or -1."""
+    grip = int(m[HAND + HAND_SIZE * side + HOLD])
+    return body.grip_crate[grip - 1] if grip > 0 else -1
+
+
+@njit(cache=True)
+def mass_of(body, m, side):  # type: ignore[no-untyped-def]
+    """kg that a hand holds: half of a crate that both hold (section 5.5.4)."""
+    crate = held_by(body, m, side)
+    if crate < 0:
+        return 0.0
+    return (0.5 if held_by(body, m, 1 - side) == crate else 1.0) * body.crate_mass[crate]
+
+
+@njit(cache=True)
+def with_load(body, m, f, i, com, velocity):  # type: ignore[no-untyped-def]
+    """Mass, centre of mass and its velocity of the body with what hangs on its hands."""
+    total = body.total
+    for side in range(2):
+        mass = m[CARRIED] * mass_of(body, m, side)
+        if mass <= 0.0:
+            continue
+        crate = held_by(body, m, side)
+        share = mass / (total + mass)
+        place = vec(f.xipos[i, body.crate_body[crate]])
+        dof = body.crate_dof[crate]
+        moving = (f.qvel[i, dof], f.qvel[i, dof + 1], f.qvel[i, dof + 2])
+        com = add(com, scale(share, sub(place, com)))
+        velocity = add(velocity, scale(share, sub(moving, velocity)))
+        total += mass
+    return total, com, velocity
+
+
+@njit(cache=True)
+def pull_lever(body, m, f, i):  # type: ignore[no-untyped-def]
+    """Height of the hands above the ground that is stepped on, m."""
+    left, right = f.site_xpos[i, body.palm[0], 2], f.site_xpos[i, body.palm[1], 2]
+    return max(0.5 * (left + right) - m[GROUND], 0.0)
+
+
+@njit(cache=True)
+def _target(body, m, look, f, i, h):  # type: ignore[no-untyped-def]
+    """Where a hand is wanted in the world, and how fast that place moves, m and m/s."""
+    place = (m[h + HAND_X], m[h + HAND_X + 1], m[h + HAND_X + 2])
+    if m[h + REACH] != BODY:
+        return place, (0.0, 0.0, 0.0)
+    flat = add(scale(place[0], look.ahead), scale(place[1], look.left))
+    return add(vec(f.qpos[i]), (flat[0], flat[1], place[2])), vec(f.qvel[i])
+
+
+@njit(cache=True)
+def reach(body, k, m, look, f, i, side, chest_spin):  # type: ignore[no-untyped-def]
+    """Wanted rotation of an upper arm, its angular velocity against the chest, elbow and its speed (section 5.3.5)."""
+    h, arm = HAND + HAND_SIZE * side, ARMS + 2 * side
+    out = 1.0 if side == 0 else -1.0
+    plane = add(scale(0.9, look.left), (0.0, 0.0, 0.45 * out))  # elbows point down and out
+    shoulder = vec(f.xanchor[i, body.joint[arm]])
+    target, moving = _target(body, m, look, f, i, h)
+    pose, elbow = arm_pose(shoulder, target, body.upper[side], body.fore[side], plane, 0.99)
+    later = 0.005  # the same a moment later, for the wanted speeds
+    shoulder = add(shoulder, scale(later, look.velocity))
+    target = add(target, scale(later, moving))
+    next_pose, next_elbow = arm_pose(shoulder, target, body.upper[side], body.fore[side], plane, 0.99)
+    rate = shortened(scale(1.0 / later, turn_between(pose, next_pose)), k.swing_rate)
+    return pose, sub(rate, chest_spin), elbow, clamp((next_elbow - elbow) / later, -k.swing_rate, k.swing_rate)
+
+
+@njit(cache=True)
+def use_hands(body, m, look, f, i, torque):  # type: ignore[no-untyped-def]
+    """Lift, push or pull what the hands hold: a force at each palm, through arms and back (section 5.5.4)."""
+    for side in range(2):
+        mass = mass_of(body, m, side)
+        if mass <= 0.0:
+            continue
+        force = add(scale(0.5 * m[HAUL], look.ahead), (0.0, 0.0, m[LOAD] * mass * body.gravity))
+        arm, palm = ARMS + 2 * side, vec(f.site_xpos[i, body.palm[side]])
+        for bone in (arm + 1, arm, TORSO, BACK):
+            lever = sub(palm, vec(f.xanchor[i, body.joint[bone]]))
+            put(torque, bone, cross(lever, force))
+
+
+@njit(cache=True)
+def close_grips(body, m, i, out):  # type: ignore[no-untyped-def]
+    """Controls of all grips: those that hands hold by are closed."""
+    for grip in range(body.handle.size):
+        for part in range(PARTS):
+            out[i, body.grip + PARTS * grip + part] = 0.0
+    for side in range(2):
+        h = HAND + HAND_SIZE * side
+        grip = int(m[h + HOLD]) - 1
+        if grip >= 0:
+            for part in range(PARTS):
+                out[i, body.grip + PARTS * grip + part] = m[h + FIRM]
+
+
+@njit(cache=True)
+def chest_spin_of(body, look, f, i):  # type: ignore[no-untyped-def]
+    """Angular velocity of the torso in the world, rad/s."""
+    back = spin_of(body, f.xaxis[i], f.qvel[i], BACK)
+    return add(look.spin, add(back, spin_of(body, f.xaxis[i], f.qvel[i], TORSO)))

@@ -1,0 +1,333 @@
+"""What feet step over and onto, and what heads duck under: boxes as a walker sees them along its way (coros2010 5.5.4).
+
+    scene = Scene(biped(), [Box("hurdle", (2, 0, 0.2), (0.05, 1, 0.2), ground=True)], ...)
+    highest_step(scene), too_high(scene, scene.props[0])
+
+Along the heading a box is a span: where it begins and ends, m on an axis through the world's origin, and its top.
+Stairs are made of boxes that reach the ground. A box whose bottom is above the highest step is a bar.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+from numba import njit
+
+from tumble.props import Box
+from tumble.scene import Scene
+from tumble.walking.vectors import clamp
+
+OVER = 0.55  # of the leg's length: the highest that is stepped over
+CLIMB = 0.3  # of the leg's length: the highest single step up or down
+REACH = 0.8  # of the leg's length: the longest step across something, ankle to ankle
+STEEP = 1.6  # m that this is less for each m up or down
+GAP = 0.03  # m between a foot and an edge, of a body of the humanoid's size
+CLEAR = 0.05  # m between a sole and what it passes over
+ROOM = 0.06  # m between the crown and what it ducks under
+BENDS = np.linspace(0.0, 1.3, 14)  # rad, of the table of crowns
+FIRST, LAST, TOP, FIRM = 0, 1, 2, 3  # of a span; FIRM: 1 where one may stand on it
+EDGE = 1e-4  # m beside an edge, where levels are compared
+
+
+class Terrain(NamedTuple):
+    """The boxes of a scene, and what of a body decides how it gets past them; lengths in m."""
+
+    boxes: np.ndarray  # (n, 9) for feet: middle x and y, cos and sin of the turn, half sizes x and y, bottom, top, firm
+    bars: np.ndarray  # (n, 9) to duck under
+    heel: np.ndarray  # (2,) from the ankle to the end of the shoe behind
+    toe: np.ndarray  # (2,) ahead
+    half: np.ndarray  # (2,) half the width of a shoe
+    crown: np.ndarray  # (bends,) of the highest point above the hips
+    front: np.ndarray  # (bends,) of the foremost point of head and trunk ahead of the hips
+    behind: float  # of the hindmost point of the trunk
+    shoulder: float  # half the width of what goes under a bar
+    spans: np.ndarray  # (n, 4) scratch
+    path: np.ndarray  # (2, 5, 2) scratch: knots of the swing ankle's way ahead and of its height
+
+
+def terrain_of(scene: Scene) -> Terrain:
+    """The table of a scene of a biped."""
+    feet, limit = _feet(scene), highest_step(scene)
+    boxes = [prop for prop in scene.props if isinstance(prop, Box)]
+    low = [_row(box) for box in boxes if box.middle[2] - box.half[2] <= limit]
+    high = [_row(box) for box in boxes if box.middle[2] - box.half[2] > limit]
+    crown, front, behind, shoulder = _trunk(scene)
+    return Terrain(
+        _table(low), _table(high), feet[:, 0].copy(), feet[:, 1].copy(), feet[:, 2].copy(), crown, front, behind,
+        shoulder, np.zeros((len(low) + len(high), 4)), np.zeros((2, 5, 2)),
+    )  # fmt: skip
+
+
+def highest_step(scene: Scene) -> float:
+    """Height in m of the highest obstacle that the scene's biped steps over."""
+    return OVER * _leg(scene)
+
+
+def highest_climb(scene: Scene) -> float:
+    """Height in m of the highest step that the scene's biped goes up or down."""
+    return CLIMB * _leg(scene)
+
+
+def too_high(scene: Scene, box: Box) -> bool:
+    """Whether the scene's biped would stop before a box that stands on level ground.
+
+    One thin enough to be stepped over may be as high as `highest_step`, a thicker one is climbed: `highest_climb`.
+    """
+    heel, toe, _ = _feet(scene).max(axis=0)
+    leg = _leg(scene)
+    thin = 2.0 * min(box.half[:2]) + heel + toe + 2.0 * GAP * leg / 0.86 <= REACH * leg
+    return box.middle[2] + box.half[2] > (OVER if thin else CLIMB) * leg
+
+
+def _leg(scene: Scene) -> float:
+    """Length of the shorter leg from hip to ankle, m."""
+    model = scene.model
+    lengths = [
+        -sum(model.body_pos[scene.body(f"{side}_{bone}"), 2] for bone in ("shin", "foot")) for side in ("left", "right")
+    ]
+    return float(min(lengths))
+
+
+def _row(box: Box) -> list[float]:
+    (x, y, z), (a, b, c) = box.middle, box.half
+    return [x, y, math.cos(box.turn), math.sin(box.turn), a, b, z - c, z + c, float(box.ground)]
+
+
+def _table(rows: Sequence[Sequence[float]]) -> np.ndarray:
+    return np.array(rows, float).reshape(len(rows), 9)
+
+
+def _feet(scene: Scene) -> np.ndarray:
+    """(2, 3): how far each shoe goes behind, ahead and to the sides of the ankle, m."""
+    data = mujoco.MjData(scene.model)
+    mujoco.mj_kinematics(scene.model, data)  # straight, facing ahead
+    rows = []
+    for side in ("left", "right"):
+        ankle = data.body(f"{side}_foot").xpos
+        low, high = _extent(scene, data, [f"{side}_foot", f"{side}_toe"])
+        rows.append([ankle[0] - low[0], high[0] - ankle[0], max(high[1] - ankle[1], ankle[1] - low[1])])
+    return np.array(rows)
+
+
+def _trunk(scene: Scene) -> tuple[np.ndarray, np.ndarray, float, float]:
+    """Crown, front, behind and shoulder of a `Terrain`: a walker's trunk in the bends of the table."""
+    model, data = scene.model, mujoco.MjData(scene.model)
+    bones = ["pelvis", "lower_back", "torso", "head", "left_upper_arm", "right_upper_arm"]
+    crown, front, behind, shoulder = [], [], 0.0, 0.0
+    for bend in BENDS:
+        data.qpos[:] = 0.0
+        # shares of the bend: pelvis 0.3, lower back 0.6, torso and head 1, see `hold`
+        data.qpos[3:7] = math.cos(0.15 * bend), 0.0, math.sin(0.15 * bend), 0.0
+        for joint, share in (("back_bend", 0.3), ("chest_bend", 0.4)):
+            data.joint(joint).qpos = share * bend
+        mujoco.mj_kinematics(model, data)
+        hip = data.body("left_thigh").xpos
+        low, high = _extent(scene, data, bones)
+        crown.append(high[2] - hip[2])
+        front.append(high[0] - hip[0])
+        behind, shoulder = max(behind, hip[0] - low[0]), max(shoulder, high[1])
+    return np.array(crown), np.array(front), behind, shoulder
+
+
+def _extent(scene: Scene, data: mujoco.MjData, bones: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Lowest and highest x, y, z of the solid capsules of some bones."""
+    model, ids = scene.model, [scene.body(bone) for bone in bones]
+    ends = []
+    for i in range(model.ngeom):
+        if model.geom_bodyid[i] in ids and model.geom_conaffinity[i]:
+            along, radius = np.abs(data.geom_xmat[i].reshape(3, 3)[:, 2]) * model.geom_size[i, 1], model.geom_size[i, 0]
+            ends.append((data.geom_xpos[i] - along - radius, data.geom_xpos[i] + along + radius))
+    return np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)
+
+
+@njit(cache=True)
+def _widen(low, high, s):  # type: ignore[no-untyped-def]
+    return min(low, s), max(high, s)
+
+
+@njit(cache=True)
+def stretch(box, ahead, left, right_edge, left_edge):  # type: ignore[no-untyped-def]
+    """Where a box begins and ends along a direction, within a band of the other; begins after its end where it is not.
+
+    Args:
+      box: a row of a table.
+      ahead, left: the directions, unit vectors.
+      right_edge, left_edge: the band, m along `left` from the world's origin.
+    """
+    first, last = 1e9, -1e9
+    for i in range(4):
+        s, c = _corner(box, ahead, left, i)
+        t, d = _corner(box, ahead, left, (i + 1) % 4)
+        if right_edge <= c <= left_edge:
+            first, last = _widen(first, last, s)
+        for edge in (right_edge, left_edge):
+            if (c - edge) * (d - edge) < 0.0:
+                first, last = _widen(first, last, s + (edge - c) / (d - c) * (t - s))
+    return first, last
+
+
+@njit(cache=True)
+def _corner(box, ahead, left, i):  # type: ignore[no-untyped-def]
+    """Place of a corner along two directions, m."""
+    a = box[4] if i == 0 or i == 3 else -box[4]
+    b = box[5] if i < 2 else -box[5]
+    x, y = box[0] + a * box[2] - b * box[3], box[1] + a * box[3] + b * box[2]
+    return x * ahead[0] + y * ahead[1], x * left[0] + y * left[1]
+
+
+@njit(cache=True)
+def gather(boxes, spans, ahead, left, right_edge, left_edge, near, far):  # type: ignore[no-untyped-def]
+    """Put the spans of the boxes that are between near and far within a band into `spans`; returns how many."""
+    count = 0
+    for j in range(boxes.shape[0]):
+        first, last = stretch(boxes[j], ahead, left, right_edge, left_edge)
+        if first < last and last > near and first < far:
+            spans[count, FIRST], spans[count, LAST] = first, last
+            spans[count, TOP], spans[count, FIRM] = boxes[j, 7], boxes[j, 8]
+            count += 1
+    return count
+
+
+@njit(cache=True)
+def level(spans, count, s):  # type: ignore[no-untyped-def]
+    """Height of the ground at a place, m: the highest top there."""
+    height = 0.0
+    for j in range(count):
+        if spans[j, FIRST] <= s < spans[j, LAST]:
+            height = max(height, spans[j, TOP])
+    return height
+
+
+@njit(cache=True)
+def ground_at(terrain, place):  # type: ignore[no-untyped-def]
+    """Height of the ground below a place, m."""
+    height = 0.0
+    for j in range(terrain.boxes.shape[0]):
+        box = terrain.boxes[j]
+        x, y = place[0] - box[0], place[1] - box[1]
+        if abs(box[2] * x + box[3] * y) <= box[4] and abs(box[2] * y - box[3] * x) <= box[5]:
+            height = max(height, box[7])
+    return height
+
+
+@njit(cache=True)
+def holds(spans, count, s, heel, toe):  # type: ignore[no-untyped-def]
+    """Whether a foot with its ankle there is wholly on one level that one may stand on."""
+    for j in range(count):
+        if spans[j, FIRM] == 0.0 and spans[j, FIRST] < s + toe and spans[j, LAST] > s - heel:
+            return False
+        for edge in (spans[j, FIRST], spans[j, LAST]):
+            under = s - heel + EDGE < edge < s + toe - EDGE
+            if under and abs(level(spans, count, edge - EDGE) - level(spans, count, edge + EDGE)) > 0.005:
+                return False
+    return True
+
+
+@njit(cache=True)
+def footing(spans, count, s, heel, toe, way):  # type: ignore[no-untyped-def]
+    """The place nearest to s, ahead (way 1) or behind (-1), where a foot is wholly on one level; s +- 1e9 if none."""
+    if holds(spans, count, s, heel, toe):
+        return s
+    best = 1e9
+    for j in range(count):
+        for edge in (spans[j, FIRST], spans[j, LAST]):
+            for place in (edge + heel, edge - toe):
+                far = way * (place - s)
+                if 0.0 < far < best and holds(spans, count, place, heel, toe):
+                    best = far
+    return s + way * best
+
+
+@njit(cache=True)
+def next_edge(spans, count, s):  # type: ignore[no-untyped-def]
+    """Where the ground goes up or down next, ahead of s, m; 1e9 where it does not."""
+    first = 1e9
+    for j in range(count):
+        for edge in (spans[j, FIRST], spans[j, LAST]):
+            if s < edge < first and abs(level(spans, count, edge - EDGE) - level(spans, count, edge + EDGE)) > 0.02:
+                first = edge
+    return first
+
+
+@njit(cache=True)
+def wall(spans, count, s, length, over, climb, reach):  # type: ignore[no-untyped-def]
+    """Where the first thing ahead of s begins that a foot cannot get over nor onto; 1e9 where there is none.
+
+    Args:
+      length: of the foot with its gaps, m.
+      over, climb, reach: highest obstacle, highest step and longest step across, m.
+    """
+    first = 1e9
+    for j in range(count):
+        begin = spans[j, FIRST]
+        if begin <= s:
+            continue
+        rise = spans[j, TOP] - level(spans, count, begin - EDGE)
+        thin = spans[j, LAST] - begin + length <= reach
+        if rise > (over if thin else climb):
+            first = min(first, begin)
+    return first
+
+
+@njit(cache=True)
+def passage(spans, count, start, land, heel, toe, gap):  # type: ignore[no-untyped-def]
+    """What a foot passes on its way between two places: highest top, where it must be up, from where it may come down.
+
+    Places of the ankle, m; `start` and `land` where nothing is higher than the ground there. Heel and toe with a gap,
+    which a foot that landed somewhere else than wanted may have used up at the start.
+    """
+    low, high = min(start, land), max(start, land)
+    before, after = level(spans, count, start), level(spans, count, land)
+    top, front, back = max(before, after), 1e9, -1e9
+    for j in range(count):
+        if spans[j, LAST] <= low - heel + 2.0 * gap or spans[j, FIRST] >= high + toe - 2.0 * gap:
+            continue
+        top = max(top, spans[j, TOP])
+        if spans[j, TOP] > before + 0.01 and spans[j, FIRST] >= start:
+            front = min(front, spans[j, FIRST] - toe)
+        if spans[j, TOP] > after + 0.01:
+            back = max(back, spans[j, LAST] + heel)
+    return top, (start if front > 1e8 else front), (land if back < -1e8 else back)
+
+
+@njit(cache=True)
+def lay_path(path, start, front, back, land, low, high, last, pace):  # type: ignore[no-untyped-def]
+    """Knots over the phase of a swing ankle's way and height, four Catmull-Rom segments; returns s that it needs.
+
+    Up to `high` before it is beyond `front`, down from `back` on; the last bit of the way down is slow.
+
+    Args:
+      path: (2, 5, 2), written.
+      start, front, back, land: places along the way, m.
+      low, high, last: heights of the ankle at the start, over what is passed, at the landing, m.
+      pace: m/s of a foot.
+    """
+    rise = max(abs(front - start), 1.2 * (high - low), 0.05) / pace
+    over = max(back - front, 0.05) / pace
+    fall = max(0.5 * (land - back), 1.2 * (high - last), 0.05) / pace
+    whole = rise + over + 1.15 * fall
+    near = last + min(0.05, 0.5 * (high - last))
+    for j, (when, s, z) in enumerate((
+        (0.0, start, low), (rise, front, high), (rise + over, back, high), (rise + over + fall, land, near),
+        (whole, land, last),
+    )):  # fmt: skip
+        path[0, j, 0] = path[1, j, 0] = when / whole
+        path[0, j, 1], path[1, j, 1] = s, z
+    return whole
+
+
+@njit(cache=True)
+def duck(terrain, gap):  # type: ignore[no-untyped-def]
+    """Number of the smallest bend of the table with the crown at most `gap` m above the hips; the last if none."""
+    for j in range(terrain.crown.size):
+        if terrain.crown[j] <= gap:
+            return j
+    return terrain.crown.size - 1
+
+
+@njit(cache=True)
+def ramp(x, near, far):  # type: ignore[no-untyped-def]
+    """1 up to near, 0 from far on, a line between."""
+    return clamp((far - x) / (far - near), 0.0, 1.0)

@@ -1,0 +1,84 @@
+"""A walker that only pretends to do scripts, and a scenario with crates for it: the studio's side of scripts is tested
+without the skills themselves.
+
+    python tests/doing.py crates --no-browser     # `tumble studio` with both
+"""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tumble.characters import Character
+from tumble.cli import dispatch
+from tumble.commands import Do
+from tumble.controllers import CONTROLLERS, Kind
+from tumble.motors import ForceMotors
+from tumble.props import Crate
+from tumble.scenarios import SCENARIOS, Scenario
+from tumble.scenarios.scenario import Trial
+from tumble.scene import Physics, Scene
+from tumble.sims import Sims
+from tumble.skills.acts import Act
+from tumble.skills.check import check_acts, held_in
+from tumble.skills.script import line_of
+from tumble.walking import Walker, WalkSettings
+
+
+class Doer(Walker):
+    """Notes scripts and says that it does their first act, until it is told how to walk."""
+
+    scripts = True
+
+    def __init__(self, scene: Scene, settings: WalkSettings = WalkSettings()) -> None:
+        super().__init__(scene, settings)
+        self.given: list[tuple[Act, ...]] = []
+
+    def check_script(self, sims: Sims, acts: Sequence[Act]) -> None:
+        check_acts(self.scene, acts, held_in(self.scene, sims.state[0]), sims.state[0])
+
+    def set_script(self, sims: Sims, acts: Sequence[Act]) -> None:
+        self.given.append(tuple(acts))
+        self.doing = line_of(acts[0])
+
+    def set_wishes(self, sims: Sims, wishes: Mapping[str, Any]) -> None:
+        super().set_wishes(sims, wishes)
+        if "speed" in wishes or "heading" in wishes:
+            self.doing = ""
+
+
+def doer(scene: Scene, settings: Any, *_: Any) -> Doer:
+    """Makes one, as a `Kind` does."""
+    return Doer(scene, settings)
+
+
+@dataclass(frozen=True)
+class Crates(Scenario):
+    """A crate to lift, one to push and a cup."""
+
+    name: ClassVar[str] = "crates"
+    summary: ClassVar[str] = "a crate to lift, one to push and a cup"
+    controller: ClassVar[str] = "walker"
+    character: ClassVar[str] = "biped"
+
+    def scene(self, character: Character, seed: int = 0) -> Scene:
+        props = [
+            Crate("crate", (1.2, 0.6, 0.2), mass=15.0),
+            Crate("block", (0.2, -1.4, 0.2), mass=80.0, friction=0.2),
+            Crate("cup", (0.6, -0.6, 0.06), (0.06, 0.06, 0.06), 0.5, handles=((0.0, 0.0, 0.0),)),
+        ]  # fmt: skip
+        return Scene(character, props, Physics(1 / 500, speculative=False, friction=0.8), ForceMotors)
+
+    def wants(self) -> Do:
+        return Do("go to 0.5 0\nwait 1 s")
+
+    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+        return Trial(scene.state("rest"), 10.0)
+
+
+if __name__ == "__main__":
+    SCENARIOS["crates"] = Crates
+    CONTROLLERS["walker"] = Kind(doer, WalkSettings, "pretends to do scripts")
+    sys.exit(dispatch(["studio", *sys.argv[1:]]))

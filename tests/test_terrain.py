@@ -1,0 +1,215 @@
+"""Over and under things: the profile of boxes, where feet may land, the path over them, and whether it gets there."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tumble.characters.biped import biped
+from tumble.props import Box
+from tumble.scenarios.terrain import Duck, Stairs, StepOver, across, end_of
+from tumble.scenarios.walking import walking_scene
+from tumble.sims import Sims
+from tumble.walking import Walker
+from tumble.walking import memory as mem
+from tumble.walking.terrain import (
+    BENDS,
+    footing,
+    gather,
+    ground_at,
+    highest_climb,
+    highest_step,
+    holds,
+    lay_path,
+    level,
+    next_edge,
+    passage,
+    stretch,
+    terrain_of,
+    too_high,
+    wall,
+)
+from tumble.walking.vectors import spline
+
+HEEL, TOE, GAP = 0.1, 0.18, 0.03
+
+
+def table(boxes) -> np.ndarray:
+    return terrain_of(walking_scene(biped(), boxes)).boxes
+
+
+def random_spans(rng, number=5) -> tuple[np.ndarray, int]:
+    """Boxes along a way, some of which touch or overlap."""
+    first = np.sort(rng.uniform(0.0, 4.0, number))
+    spans = np.zeros((number, 4))
+    spans[:, 0], spans[:, 1] = first, first + rng.uniform(0.05, 0.8, number)
+    spans[:, 2], spans[:, 3] = rng.uniform(0.05, 0.45, number), 1.0
+    return spans, number
+
+
+def test_a_box_along_a_way_is_what_points_in_it_say():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        box = Box(
+            "a", (*rng.uniform(-1, 1, 2), 0.1), (*rng.uniform(0.05, 1.0, 2), 0.1), float(rng.uniform(-2, 2)), True
+        )
+        heading, low = rng.uniform(-3, 3), rng.uniform(-1, 1)
+        high = low + rng.uniform(0.05, 0.5)
+        ahead, left = (math.cos(heading), math.sin(heading)), (-math.sin(heading), math.cos(heading))
+        first, last = stretch(table([box])[0], ahead, left, low, high)
+        points = rng.uniform(-1, 1, (20000, 2)) * box.half[:2]
+        turn = np.array([[math.cos(box.turn), -math.sin(box.turn)], [math.sin(box.turn), math.cos(box.turn)]])
+        points = points @ turn.T + box.middle[:2]
+        inside = points[(points @ left > low) & (points @ left < high)] @ ahead
+        if inside.size:
+            assert first <= inside.min() + 1e-9 and last >= inside.max() - 1e-9
+        if inside.size > 500:
+            assert first == pytest.approx(inside.min(), abs=0.1) and last == pytest.approx(inside.max(), abs=0.1)
+
+
+def test_the_ground_is_the_highest_top():
+    boxes = [
+        Box("a", (1, 0, 0.1), (0.5, 0.5, 0.1), ground=True),
+        Box("b", (1.4, 0, 0.15), (0.5, 0.1, 0.15), ground=True),
+    ]
+    terrain = terrain_of(walking_scene(biped(), boxes))
+    assert ground_at(terrain, (0.0, 0.0, 0.0)) == 0
+    assert ground_at(terrain, (0.7, 0.0, 0.0)) == pytest.approx(0.2)
+    assert ground_at(terrain, (1.2, 0.0, 0.0)) == pytest.approx(0.3)
+    assert ground_at(terrain, (1.2, 0.3, 0.0)) == pytest.approx(0.2)
+    count = gather(terrain.boxes, terrain.spans, (1.0, 0.0), (0.0, 1.0), -0.05, 0.05, -1.0, 5.0)
+    assert count == 2 and level(terrain.spans, count, 1.2) == pytest.approx(0.3)
+    assert gather(terrain.boxes, terrain.spans, (1.0, 0.0), (0.0, 1.0), 2.0, 2.1, -1.0, 5.0) == 0
+
+
+def test_no_foot_lands_on_an_edge():
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        spans, count = random_spans(rng)
+        for s in rng.uniform(-0.5, 5.5, 10):
+            for way in (1.0, -1.0):
+                place = footing(spans, count, s, HEEL, TOE, way)
+                if abs(place - s) > 1e8:
+                    continue
+                levels = [level(spans, count, x) for x in np.linspace(place - HEEL + 1e-3, place + TOE - 1e-3, 200)]
+                assert np.ptp(levels) <= 0.005 + 1e-9
+                assert way * (place - s) >= 0
+                between = np.arange(s, place, way * 0.01)
+                assert not any(holds(spans, count, x, HEEL + 0.002, TOE + 0.002) for x in between[:-1])
+
+
+def test_the_path_clears_what_it_passes():
+    """Wherever the ankle is on its way, the ground under the whole shoe is below the sole."""
+    rng = np.random.default_rng(2)
+    path, seen = np.zeros((2, 5, 2)), 0
+    for _ in range(300):
+        spans, count = random_spans(rng, 3)
+        start = footing(spans, count, rng.uniform(0, 3), HEEL, TOE, 1.0)
+        land = footing(spans, count, start + rng.uniform(0.2, 0.8), HEEL, TOE, 1.0)
+        if land > 1e8 or land - start > 1.2:
+            continue
+        seen += 1
+        top, front, back = passage(spans, count, start, land, HEEL, TOE, 0.0)
+        low, last = level(spans, count, start), level(spans, count, land)
+        lay_path(path, start, front, back, land, low, top + 0.05, last, 1.7)
+        for phase in np.linspace(0, 1, 60):
+            s, z = spline(path[0], 5, phase), spline(path[1], 5, phase)
+            under = [level(spans, count, x) for x in np.linspace(s - HEEL + GAP, s + TOE - GAP, 30)]
+            assert z > max(under) - 0.006
+    assert seen > 100
+
+
+def test_edges_and_walls():
+    spans = np.array([[1.0, 1.1, 0.3, 1.0], [2.0, 3.0, 0.2, 1.0], [3.0, 3.5, 0.6, 1.0]])
+    assert next_edge(spans, 3, 0.0) == 1.0 and next_edge(spans, 3, 1.05) == 1.1 and next_edge(spans, 3, 4.0) > 1e8
+    assert wall(spans, 3, 0.0, 0.3, 0.47, 0.25, 0.69) == 3.0  # 0.4 m up and too thick to step over
+    assert wall(spans, 3, 0.0, 0.3, 0.25, 0.25, 0.69) == 1.0
+    assert wall(spans, 2, 0.0, 0.3, 0.47, 0.25, 0.69) > 1e8
+
+
+@pytest.mark.parametrize("legs", [0.7, 1.0, 1.4])
+def test_what_is_too_high_goes_with_the_leg(legs):
+    scene = walking_scene(biped(legs=legs))
+    assert highest_step(scene) == pytest.approx(0.55 * 0.86 * legs)
+    assert highest_climb(scene) == pytest.approx(0.3 * 0.86 * legs)
+    for factor, high in ((0.95, False), (1.05, True)):
+        assert too_high(scene, across("a", 1.0, 0.1, 0.0, factor * highest_step(scene))) is high
+        assert too_high(scene, across("a", 1.0, 2.0, 0.0, factor * highest_climb(scene))) is high
+
+
+def test_bars_are_told_from_obstacles_and_a_deeper_bend_is_lower():
+    terrain = terrain_of(walking_scene(biped(), [across("bar", 1.0, 0.1, 1.4, 1.5), across("low", 2.0, 0.1, 0.3, 0.4)]))
+    assert len(terrain.bars) == 1 and len(terrain.boxes) == 1
+    assert terrain.bars[0, 6] == pytest.approx(1.4)
+    assert (np.diff(terrain.crown[: len(BENDS) - 2]) < 0).all()
+    assert terrain.crown[0] == pytest.approx(0.86, abs=0.08)  # hips to the top of the head of a man of 1.75 m
+
+
+def walked(scene, seconds, **wishes) -> tuple[Sims, np.ndarray]:
+    walker, sims = Walker(scene), Sims(scene, 1, nthread=1)
+    sims.load(scene.state())
+    walker.start(sims)
+    walker.wish(sims, **wishes)
+    for _ in range(round(seconds / scene.dt)):
+        sims.act(walker.control(sims))
+    return sims, sims.view("qpos")[0].copy()
+
+
+def test_boxes_far_away_change_nothing():
+    far = [across("a", 50.0, 0.1, 0.0, 0.3), across("bar", 60.0, 0.1, 1.4, 1.5)]
+    _, plain = walked(walking_scene(biped()), 3.0, speed=0.7, heading=0.5)
+    _, other = walked(walking_scene(biped(), far), 3.0, speed=0.7, heading=0.5)
+    assert (plain == other).all()
+
+
+def test_it_ducks_before_a_bar_and_only_there():
+    scene = walking_scene(biped(), [across("bar", 2.0, 0.1, 1.4, 1.5)])
+    sims, _ = walked(scene, 0.1, speed=0.6)
+    assert sims.view("userdata")[0, mem.DUCK_BEND] == 0
+    sims, _ = walked(scene, 3.5, speed=0.6)
+    assert sims.view("userdata")[0, mem.DUCK_BEND] > 0.5
+
+
+@pytest.mark.slow
+def test_it_stops_before_what_is_too_high():
+    sims, place = walked(walking_scene(biped(), [across("wall", 2.0, 0.2, 0.0, 0.8)]), 15.0, speed=0.7)
+    assert 1.0 < place[0] < 2.0 and place[2] > 0.75
+    assert abs(sims.view("com_velocity")[0, 0]) < 0.3
+
+
+def passed(scenario, seeds) -> int:
+    """Of how many seeds it comes to the end of the way and touches nothing but with its feet."""
+    won = 0
+    for seed in seeds:
+        scene = scenario.scene(biped(), seed)
+        walker, sims = Walker(scene), Sims(scene, 1, nthread=1)
+        sims.load(scene.state())
+        walker.start(sims)
+        walker.wish(sims, speed=scenario.pace, heading=0.0)
+        others = np.array(["foot" not in bone and "toe" not in bone for bone in scene.bones])
+        touched, end, com = False, end_of(scene), sims.view("com")[0]
+        for _ in range(round((4 + end / 0.2) / scene.dt)):
+            sims.act(walker.control(sims))
+            touched |= bool((sims.view("grounded")[0, others] > 0).any())
+            if touched or com[0] > end:
+                break
+        won += not touched and bool(com[0] > end)
+    return won
+
+
+@pytest.mark.slow
+def test_it_steps_over_obstacles_of_20_cm():
+    assert passed(StepOver(highest=0.2), range(100, 106)) >= RATES["step-over"]
+
+
+@pytest.mark.slow
+def test_it_goes_up_and_down_stairs():
+    assert passed(Stairs(), range(100, 106)) >= RATES["stairs"]
+
+
+@pytest.mark.slow
+def test_it_walks_under_bars():
+    assert passed(Duck(hurdles=False), range(100, 106)) >= RATES["duck"]
+
+
+RATES = {"step-over": 4, "stairs": 4, "duck": 4}  # of 6
