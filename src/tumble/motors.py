@@ -67,7 +67,8 @@ class ForceMotors:
     """A force on every joint, as a fraction of its strength in [-1, 1]; then how firmly each grip holds, 0 to 1.
 
     Joints of companions come after the character's, by the prefixes of their names. Grips are those of `tumble.grips`,
-    four numbers each, of the character alone. Attributes as in `VelocityMotors`.
+    four numbers each, of the character alone. Attributes as in `VelocityMotors`, and strength: (size,) N m at a control
+    of 1, 1 for grips.
     """
 
     speeds: ClassVar[bool] = False
@@ -82,12 +83,12 @@ class ForceMotors:
         self.low[self.joints :] = 0.0
         self.qpos = model.jnt_qposadr[ids].astype(np.intp)
         self.qvel = model.jnt_dofadr[ids].astype(np.intp)
-        self._strength = np.ones(self.size)
-        self._strength[: self.joints] = [joint.strength for joint in joints.values()]
+        self.strength = np.ones(self.size)
+        self.strength[: self.joints] = [joint.strength for joint in joints.values()]
 
     def write(self, control: np.ndarray, qvel: np.ndarray, ctrl: np.ndarray) -> None:
         """Turn controls (nsim, size) into MuJoCo's ctrl (nsim, nu)."""
-        np.multiply(control, self._strength, out=ctrl)
+        np.multiply(control, self.strength, out=ctrl)
 
     @staticmethod
     def add(spec: mujoco.MjSpec, character: Character, gain: float, prefix: str = "") -> None:

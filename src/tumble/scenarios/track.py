@@ -49,6 +49,7 @@ class Track:
         self._others = np.array([bone not in feet for bone in scene.bones])
         self._rows = np.empty((64, scene.model.nsensordata))  # of the sensors; those of `frames` count
         self._speeds: list[np.ndarray] = []
+        self._controls: list[np.ndarray] = []
         self._walls: list[float] = []
         self._sights = sights
         self._seen: dict[str, list[np.ndarray]] = {name: [] for name in sights}
@@ -68,6 +69,7 @@ class Track:
         self.frames += 1
         self._walls.append(time.perf_counter() - self._clock)
         self._speeds.append(view("qvel")[0, self.scene.motors.qvel].copy())
+        self._controls.append(frame.control)
         self.broken |= frame.broken
 
     def of(self, channel: str) -> np.ndarray:
@@ -206,6 +208,16 @@ class Track:
         gone, touched = (np.cumsum([0, *row[:end]]) for row in (self.along, ~self.only_feet))
         good = (gone[n:] - gone[:-n] >= n * (pace - 1e-9)) & (touched[n:] == touched[:-n])
         return int(good.argmax()) + n - 1 if good.any() else None
+
+    def peak_torque(self, within: float = 0.02) -> float:
+        """Largest torque of any joint, N m, as the mean over so many s, which leaves impacts out; for `ForceMotors`."""
+        motors = self.scene.motors
+        speeds = np.array(self._speeds)
+        pushed = np.array(self._controls)[:, : motors.joints] * motors.strength[: motors.joints]
+        pushed -= self.scene.model.dof_damping[motors.qvel] * speeds  # which walkers give back in their controls
+        n = min(max(1, round(within / self.scene.dt)), len(pushed))
+        sums = np.cumsum(np.concatenate([np.zeros((1, motors.joints)), pushed]), axis=0)
+        return float(np.abs(sums[n:] - sums[:-n]).max() / n)
 
     def metrics(self) -> dict[str, float]:
         """rms_joint_speed (rad/s) and rms_jerk (rad/s^3) of the joints over the last 5 s; falls."""

@@ -111,13 +111,11 @@ def _take_weight(actor: Actor, hands: tuple[int, ...]) -> None:
     """Wait until the hands hold firmly, then carry; notes where they are."""
     if not all(actor.firm(hand) for hand in hands):
         return
-    if not actor.notes[FROM]:
-        actor.wish(load=1.0)
+    actor.wish(load=1.0)
+    if actor.load >= 1.0:
         for i, hand in enumerate(hands):
             place = actor.from_pelvis(actor.palm(hand))
             actor.notes[FROM + 2 * i : FROM + 2 * i + 2] = place[0], place[2]
-            actor.reach(hand, place, mem.BODY)
-    if actor.load >= 1.0:
         actor.stage = RAISE
 
 
@@ -219,6 +217,8 @@ def put_down(actor: Actor, act: PutDown) -> bool:
     elif actor.stage == TAKE:
         if _set_down(actor, name, hands, place):
             actor.wish(load=0.0)
+            for hand in hands:
+                actor.reach(hand, actor.palm(hand))
             actor.stage = CLOSE
     elif actor.stage == CLOSE:
         if actor.clock > 0.3 and actor.load <= 0.0:
@@ -241,8 +241,8 @@ def _set_down(actor: Actor, name: str, hands: tuple[int, ...], place: np.ndarray
     to = np.array([*place, max(ground - 0.03, ground + (middle[2] - ground) * (1.0 - _eased(1.5 * low)) - 0.03)])
     for hand in hands:
         actor.reach(hand, to + (actor.palm(hand) - middle))
-    touching = bool(actor.sims.view(f"{name}.ground")[actor.row] > 0)
-    return touching or (low == 1.0 and actor.clock > PATIENCE)
+    touches = middle[2] < ground + 0.08 and actor.sims.view(f"{name}.ground")[actor.row, 0] > 0
+    return bool(touches) or actor.clock > PATIENCE
 
 
 def let_go(actor: Actor, act: LetGo) -> bool:
