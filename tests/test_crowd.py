@@ -137,10 +137,10 @@ def test_the_first_of_two_holds_a_crate():
 
 
 def test_a_script_leads_to_a_companion():
-    scene = together(Companion("ana", OTHER.recipe, (2.0, 0.0), math.pi))
+    scene = together(Companion("ana", biped(legs=1.2).recipe, (2.0, 0.0), math.pi))
     session = Session(scene, Performer(Walker(scene)), scene.state())
     session.send(Do("go to ana"))
-    while session.time < 6 and (session.time < 1 or session.controller.doing):
+    while session.time < 8 and (session.time < 1 or session.controller.doing):
         session.step()
     place, hers = session.world.view("com")[0, :2], session.world.view("ana/pelvis.pos")[0]
     assert not session.controller.doing and math.dist(place, hers[:2]) < 1.2

@@ -244,7 +244,7 @@ def test_wishes_are_in_the_state(scene, walker):
         ({"speed": 9.0}, "speed must be a number -1 or more and at most 2, got 9"),
         ({"heading": float("nan")}, "heading must be a number"),
         ({"style": "hapy"}, "no style 'hapy'; there are: chicken, drunken, happy, lean"),
-        ({"hopp": 1.0}, "no wish 'hopp'; there are: alpha, bend, crouch, heading"),
+        ({"hopp": 1.0}, "no wish 'hopp'; there are: alpha, bend, crouch, haul, heading"),
     ],
 )
 def test_bad_wishes_are_refused(scene, walker, wishes, message):
