@@ -78,6 +78,7 @@ def seen(
         shown = {"sensordata": row[None], "qvel": qvel}
         frame = SimpleNamespace(
             time=(i + 1) * scene.dt,
+            control=np.zeros(scene.motors.size),
             commands=(commands[i],) if i in commands else (),
             broken=broken and i == len(rows) - 1,
         )
