@@ -651,9 +651,10 @@ BAD = [
     (["rnu"], "(did you mean 'run'?)"),
     (
         ["run", "stnd"],
-        "no scenario 'stnd'; there are: ball, ball-light, ball-reach, dodge, dodge-heavy, duck, explosion, getup,"
-        " getup-prone, hop-projectiles, impulse, juggle, learn-hop, learn-trot, learn-walk,"
-        " obstacles, planar-net, pole, push, reach, simbicon-bird, simbicon-humanoid, simbicon-planar, simbicon-raptor,"
+        "no scenario 'stnd'; there are: ball, ball-light, ball-reach, course, crate-carry, crate-pull, crate-push,"
+        " crowd, dodge, dodge-heavy, duck, explosion,"
+        " getup, getup-prone, hop-projectiles, impulse, juggle, learn-hop, learn-trot, learn-walk, obstacles,"
+        " pick-up, planar-net, pole, push, reach, simbicon-bird, simbicon-humanoid, simbicon-planar, simbicon-raptor,"
         " stairs, stand, stand-push, steer, steer-walk, step-over, stop, turbo, turn, walk-bodies, walk-projectiles,"
         " walk-push, wall (did you mean 'stand'?)",
     ),

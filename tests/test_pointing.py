@@ -5,7 +5,7 @@ import pytest
 from tumble.characters import biped
 from tumble.errors import UserError
 from tumble.motors import ForceMotors
-from tumble.props import Ball, Box, Crate
+from tumble.props import Ball, Box, Companion, Crate
 from tumble.scene import Physics, Scene
 from tumble.skills.check import check_acts
 from tumble.skills.pointing import script_for
@@ -22,6 +22,7 @@ def room():
         Crate("cup", (1.0, 1.0, 0.05), (0.05, 0.05, 0.05), 0.3, handles=ONE),
         Crate("mug", (1.0, -1.0, 0.05), (0.05, 0.05, 0.05), 0.3, handles=ONE),
         Crate("anvil", (0.0, 2.0, 0.2), mass=60.0, friction=0.2), Ball(), Box("wall", (6.0, 0.0, 0.5), (0.1, 2.0, 0.5)),
+        Companion("ana", biped(legs=1.1).recipe, (-2.0, 0.0)),
     ]  # fmt: skip
     return Scene(biped(), props, Physics(1 / 500, speculative=False), ForceMotors)
 
@@ -35,6 +36,7 @@ def room():
         ((), "anvil", "push anvil 1 m"),
         ((), "wall", "go to wall"),
         ((), "ball", "go to ball"),
+        ((), "ana/left_forearm", "go to ana"),
         (("cup",), None, "carry it to 1.23 -2"),
         (("cup",), "mug", "pick up mug"),
         (("cup",), "crate", "carry it to crate"),

@@ -7,9 +7,9 @@ import mujoco
 import numpy as np
 import pytest
 
-from tumble.characters import humanoid
+from tumble.characters import biped, humanoid
 from tumble.errors import UserError
-from tumble.props import PARKED, PROPS, Ball, Box, Crate, prop_recipe, remake_prop
+from tumble.props import PARKED, PROPS, Ball, Box, Companion, Crate, prop_recipe, remake_prop
 from tumble.scene import Physics, Scene
 from tumble.sims import Sims
 
@@ -294,14 +294,18 @@ def test_bad_calls(table_scene, call, message):
         call(table_scene)
 
 
+ANA = Companion("ana", biped(legs=1.1).recipe, (1.0, 2.0), 0.5, (1.0, 0.0, 0.5))
+
+
 @pytest.mark.parametrize(
     "prop",
     [
         Ball("a", 0.2, 3.0),
         Box("b", (1.0, 2.0, 3.0), (0.1, 0.2, 0.3), 0.5),
         Crate("c", turn=0.5, handles=((0.0, 0.1, 0.2),)),
+        ANA,
     ],
-    ids=str,
+    ids=lambda prop: prop.name,
 )
 def test_a_recipe_makes_the_same_prop(prop):
     recipe = json.loads(json.dumps(prop_recipe(prop)))
@@ -310,7 +314,7 @@ def test_a_recipe_makes_the_same_prop(prop):
 
 
 def test_every_kind_of_prop_is_under_contract():
-    assert set(PROPS.values()) == {Ball, Box, Crate}
+    assert set(PROPS.values()) == {Ball, Box, Crate, Companion}
 
 
 STRANGE = "not a scene of this version of tumble"
@@ -334,6 +338,7 @@ STRANGERS = [
     ([{**BOX, "half": "abc"}], STRANGE),
     ([{**BOX, "half": [1, 1, 1e9]}], "half size of box 'b' must be a number"),
     ([{**BOX, "turn": "left"}], STRANGE),
+    ([{"kind": "companion", "name": "c", "recipe": {"kind": "biped"}}], "companions have force motors only"),
     (["ball"], STRANGE),
     ([5], STRANGE),
     ("ball", STRANGE),

@@ -39,7 +39,7 @@ OWN = {
     "learn-walk": LEARNED, "learn-hop": LEARNED, "learn-trot": LEARNED,
     "pole": {"poles"} | FALLS, "turn": {"speed_along"} | FALLS, "stop": {"speed_left"} | FALLS,
     "walk-projectiles": COUNTED | {"survived"} | FALLS, "hop-projectiles": COUNTED | {"survived"} | FALLS,
-    "step-over": COURSE, "duck": COURSE, "stairs": COURSE,
+    "step-over": COURSE, "duck": COURSE, "stairs": COURSE, "crowd": {"fallen", "stuck", "deepest", "bumps"},
     "planar-net": {"net_seconds", "speed_along"} | FALLS,
 }  # fmt: skip
 
@@ -78,6 +78,7 @@ def seen(
         shown = {"sensordata": row[None], "qvel": qvel}
         frame = SimpleNamespace(
             time=(i + 1) * scene.dt,
+            control=np.zeros(scene.motors.size),
             commands=(commands[i],) if i in commands else (),
             broken=broken and i == len(rows) - 1,
         )

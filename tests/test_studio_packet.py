@@ -6,12 +6,13 @@ import mujoco
 import numpy as np
 import pytest
 
-from tumble.characters import CHARACTERS, character, humanoid
+from tumble.characters import CHARACTERS, biped, character, humanoid
 from tumble.commands import SetGoal
 from tumble.goals import balance
 from tumble.planners import CPBP, CPBPSettings, Plan
-from tumble.props import Ball, Box
+from tumble.props import Ball, Box, Crate
 from tumble.scenarios import SCENARIOS
+from tumble.scenarios.walking import walking_scene
 from tumble.scene import Scene
 from tumble.studio import packet
 from tumble.studio.packet import Packer, Status, describe, with_flags
@@ -306,6 +307,24 @@ def test_shapes_are_those_of_the_compiled_model(name):
             assert color == pytest.approx(255 * model.geom_rgba[j, :3], abs=0.51)
             seen += 1
     assert seen == model.ngeom - 1
+
+
+def test_boxes_of_the_ground_are_the_worlds():
+    step = Box("step", (1.0, 2.0, 0.1), (0.2, 0.3, 0.1), 0.5, ground=True)
+    world, *others = describe(Scene(humanoid(), [step]))["bodies"]
+    (geom,) = world["geoms"]
+    assert (geom["kind"], geom["size"], geom["pos"]) == ("box", [0.2, 0.3, 0.1], [1.0, 2.0, 0.1])
+    assert geom["quat"] == pytest.approx([np.cos(0.25), 0, 0, np.sin(0.25)], abs=1e-6) and not world["bone"]
+    assert "step" not in [body["name"] for body in others]
+
+
+def test_handles_of_crates_are_small_and_round():
+    crate = Crate("crate", (2.0, 0.0, 0.2), handles=((0.0, 0.2, 0.1), (0.1, -0.2, 0.1)))
+    bodies = {body["name"]: body["geoms"] for body in describe(walking_scene(biped(), [crate]))["bodies"]}
+    box, left, right = bodies["crate"]
+    assert box["kind"] == "box" and {left["kind"], right["kind"]} == {"ellipsoid"}
+    assert (left["pos"], right["pos"]) == ([0.0, 0.2, 0.1], [0.1, -0.2, 0.1])
+    assert left["size"] == right["size"] == [0.02, 0.02, 0.02] and left["color"] == "#404047"
 
 
 def test_what_only_looks_good_is_described(full):

@@ -9,10 +9,13 @@ import pytest
 
 from tumble.characters import humanoid
 from tumble.characters.biped import biped, robot
+from tumble.commands import Walk
 from tumble.errors import UserError
 from tumble.motors import ForceMotors
+from tumble.recording import Recorder, Recording
 from tumble.scenarios.walking import walking_scene
 from tumble.scene import Physics, Scene
+from tumble.session import Session
 from tumble.sims import Sims
 from tumble.walking import Walker, WalkSettings, builtin_styles
 from tumble.walking import memory as mem
@@ -214,6 +217,16 @@ def test_a_copied_row_walks_on_in_the_same_way(scene, walker):
     assert np.array_equal(fork.state[0], sims.state[0]) and np.array_equal(fork.state[1], sims.state[0])
 
 
+def test_a_walk_can_be_recorded(scene, walker, tmp_path):
+    session = Session(scene, walker, scene.state())
+    session.send(Walk(speed=0.5))
+    recorder = Recorder(session, "steer-walk", "walker", 0)
+    for _ in range(50):
+        session.step()
+    recorder.recording.save(tmp_path / "walk.npz")
+    assert Recording.load(tmp_path / "walk.npz").first_difference() is None
+
+
 def test_wishes_are_in_the_state(scene, walker):
     sims = started(scene, walker, 2, period=0.5)
     walker.wish(sims, rows=[1], speed=0.9, step_width=None, style="happy")
@@ -231,7 +244,7 @@ def test_wishes_are_in_the_state(scene, walker):
         ({"speed": 9.0}, "speed must be a number -1 or more and at most 2, got 9"),
         ({"heading": float("nan")}, "heading must be a number"),
         ({"style": "hapy"}, "no style 'hapy'; there are: chicken, drunken, happy, lean"),
-        ({"hopp": 1.0}, "no wish 'hopp'; there are: alpha, bend, crouch, heading"),
+        ({"hopp": 1.0}, "no wish 'hopp'; there are: alpha, bend, crouch, haul, heading"),
     ],
 )
 def test_bad_wishes_are_refused(scene, walker, wishes, message):

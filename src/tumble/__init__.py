@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         Planner,
         SMCSettings,
     )
-    from tumble.props import Ball, Box
+    from tumble.props import Ball, Box, Companion, Crate
     from tumble.recording import Recorder, Recording
     from tumble.scenarios import SCENARIOS, Scenario, run_trial
     from tumble.scene import Physics, Scene
@@ -57,7 +57,7 @@ _HOMES = {
         "Planner",
         "SMCSettings",
     ),
-    "props": ("Ball", "Box"),
+    "props": ("Ball", "Box", "Companion", "Crate"),
     "recording": ("Recorder", "Recording"),
     "scenarios": ("SCENARIOS", "Scenario", "run_trial"),
     "scene": ("Physics", "Scene"),
@@ -69,10 +69,11 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "CHARACTERS", "CPBP", "MCTS", "PLANNERS", "SCENARIOS", "SMC", "Ball", "Box", "CPBPSettings", "Character",
-    "Controller", "Do", "Drag", "Explode", "Frame", "Goal", "MCTSSettings", "Physics", "Plan", "Planned", "Planner",
-    "Push", "Recorder", "Recording", "Release", "Reset", "SMCSettings", "Scenario", "Scene", "Session", "SetGoal",
-    "SetParameter", "Sims", "Term", "Throw", "UserError", "Walk", "WalkSettings", "Walker", "Way", "balance",
-    "biped", "character", "gait", "humanoid", "juggle", "on_ball", "reach", "reaching", "run_trial", "steer", "turbo",
+    "Companion", "Controller", "Crate", "Do", "Drag", "Explode", "Frame", "Goal", "MCTSSettings", "Physics", "Plan",
+    "Planned", "Planner", "Push", "Recorder", "Recording", "Release", "Reset", "SMCSettings", "Scenario", "Scene",
+    "Session", "SetGoal", "SetParameter", "Sims", "Term", "Throw", "UserError", "Walk", "WalkSettings", "Walker", "Way",
+    "balance", "biped", "character", "gait", "humanoid", "juggle", "on_ball", "reach", "reaching", "run_trial", "steer",
+    "turbo",
 ]  # fmt: skip
 
 

@@ -111,8 +111,8 @@ class Throw(_Command, frozen=True):
 class Reset(_Command, frozen=True):
     """Put the character back on its feet where it is: in a pose, at rest, upright, facing along x, on the ground.
 
-    Props stay as they are, time goes on, and the controller is not told: it keeps what it learned. The ground is the
-    plane: who lay on a box stands in it.
+    Props and companions stay as they are, time goes on, and the controller is not told: it keeps what it learned. The
+    ground is the plane: who lay on a box stands in it.
     """
 
     pose: str = "rest"
@@ -124,7 +124,7 @@ class Reset(_Command, frozen=True):
         """Do so in every simulation; all fields are current afterwards, and nothing is broken."""
         scene = sims.scene
         model, stood = scene.model, scene.show(scene.state(self.pose))
-        own = np.array([model.joint(i).name not in {prop.name for prop in scene.props} for i in range(model.njnt)])
+        own = model.body_rootid[model.jnt_bodyid] == scene.root()
         qpos = np.repeat(own, np.diff(np.append(model.jnt_qposadr, model.nq)))
         qpos[:2] = False  # the horizontal place
         sims.view("qpos")[:, qpos] = stood.qpos[qpos]

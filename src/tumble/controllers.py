@@ -15,6 +15,7 @@ from tumble.planners import PLANNERS, Planned
 from tumble.scene import Scene
 from tumble.skills.performer import Performer
 from tumble.walking import Walker, WalkSettings
+from tumble.walking.crowd import Crowd, DanceSettings
 from tumble.walking.simbicon import Simbicon
 
 Wants: TypeAlias = SetGoal | Walk | Do
@@ -63,21 +64,32 @@ def _walker(scene: Scene, settings: Any, seed: int, threads: int, wants: Wants) 
     return Performer(Walker(scene, settings))
 
 
+def _check_walk(name: str, wants: Wants) -> None:
+    """Refuse what a controller that takes nothing but wishes cannot do."""
+    if not isinstance(wants, Walk):
+        others = ", ".join(PLANNERS) if isinstance(wants, SetGoal) else "walker"
+        raise UserError(f"controller '{name}' takes wishes, and this {_asks(wants)}; choose: {others}")
+
+
+def _crowd(scene: Scene, settings: Any, seed: int, threads: int, wants: Wants) -> Controller:
+    _check_walk("crowd", wants)
+    return Crowd(scene, settings, seed)
+
+
 @dataclass(frozen=True)
 class SimbiconSettings:
     """Simbicon has none: all is in its gaits."""
 
 
 def _simbicon(scene: Scene, settings: Any, seed: int, threads: int, wants: Wants) -> Controller:
-    if not isinstance(wants, Walk):
-        others = ", ".join(PLANNERS) if isinstance(wants, SetGoal) else "walker"
-        raise UserError(f"controller 'simbicon' takes wishes, and this {_asks(wants)}; choose: {others}")
+    _check_walk("simbicon", wants)
     return Simbicon(scene)
 
 
 CONTROLLERS: dict[str, Kind] = {
     **{name: _planned(name) for name in PLANNERS},
     "walker": Kind(_walker, WalkSettings, "generalized biped walking (coros2010 chapter 5)"),
+    "crowd": Kind(_crowd, DanceSettings, "all characters of a scene dance (coros2010 section 5.5.4)"),
     "simbicon": Kind(
         _simbicon, SimbiconSettings, "SIMBICON: gaits with feedback on the swing hip (coros2010 section 2.4)"
     ),

@@ -106,9 +106,9 @@ def _middle(points: np.ndarray) -> np.ndarray:
     return np.asarray((points.min(0) + points.max(0)) / 2)
 
 
-def outline(model: mujoco.MjModel, data: mujoco.MjData, root: str) -> np.ndarray:
-    """Corners of the boxes around the geoms of a body and its descendants, (8 ngeom, 3), m."""
-    mine = model.body_rootid[model.geom_bodyid] == model.body(root).id
+def outline(model: mujoco.MjModel, data: mujoco.MjData, *roots: str) -> np.ndarray:
+    """Corners of the boxes around the geoms of bodies and their descendants, (8 ngeom, 3), m."""
+    mine = np.isin(model.body_rootid[model.geom_bodyid], [model.body(root).id for root in roots])
     signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
     boxes = model.geom_aabb[mine]
     local = boxes[:, None, :3] + signs * boxes[:, None, 3:]
@@ -125,7 +125,7 @@ def drawing_model(scene: Scene, width: int, height: int, fovy: float = Camera.fo
       fovy: vertical field of view, degrees.
     """
     spec = scene.spec.copy()
-    corners = outline(scene.model, scene.show(scene.state()), scene.character.root)
+    corners = outline(scene.model, scene.show(scene.state()), *_roots(scene))
     size = 1.1 * float(np.ptp(corners, axis=0).max())
     spec.stat.extent = size  # a ball parked far away would coarsen the shadows
     visual = spec.visual
@@ -138,6 +138,11 @@ def drawing_model(scene: Scene, width: int, height: int, fovy: float = Camera.fo
     _add_lights(spec, scene.character.root, size)
     _add_surfaces(spec)
     return spec.compile()
+
+
+def _roots(scene: Scene) -> list[str]:
+    """Names of the roots of all characters."""
+    return [prefix + character.root for prefix, character in scene.cast.items()]
 
 
 def _add_lights(spec: mujoco.MjSpec, root: str, size: float) -> None:
@@ -187,7 +192,7 @@ class Canvas:
 
     def __init__(self, scene: Scene, width: int, height: int, fovy: float = Camera.fovy) -> None:
         self.model = drawing_model(scene, width, height, fovy)
-        self._root = scene.character.root
+        self._roots = _roots(scene)
         self._data = mujoco.MjData(self.model)
         self._scene = mujoco.MjvScene(self.model, maxgeom=10000)
         self._scene.flags[mujoco.mjtRndFlag.mjRND_FOG] = True
@@ -196,9 +201,9 @@ class Canvas:
         self._gl, self._context = _open(self.model)
 
     def outline(self, state: np.ndarray) -> np.ndarray:
-        """Points around the character in a state, (n, 3), m; what `Camera.frame` takes."""
+        """Points around all characters in a state, (n, 3), m; what `Camera.frame` takes."""
         self._pose(state)
-        return outline(self.model, self._data, self._root)
+        return outline(self.model, self._data, *self._roots)
 
     def draw(self, state: np.ndarray, camera: mujoco.MjvCamera) -> np.ndarray:
         """A picture of a state of the scene, RGB bytes, (height, width, 3), a copy."""

@@ -66,14 +66,17 @@ class VelocityMotors:
 class ForceMotors:
     """A force on every joint, as a fraction of its strength in [-1, 1]; then how firmly each grip holds, 0 to 1.
 
-    Attributes as in `VelocityMotors`, and strength: (size,) N m at a control of 1, 1 for grips. Grips are those of
-    `tumble.grips`, four numbers each.
+    Joints of companions come after the character's, by the prefixes of their names. Grips are those of `tumble.grips`,
+    four numbers each, of the character alone. Attributes as in `VelocityMotors`, and strength: (size,) N m at a control
+    of 1, 1 for grips.
     """
 
     speeds: ClassVar[bool] = False
 
-    def __init__(self, model: mujoco.MjModel, character: Character):
-        ids = [model.joint(name).id for name in character.joints]
+    def __init__(self, model: mujoco.MjModel, character: Character, companions: Mapping[str, Character] = {}):
+        cast = {"": character, **companions}
+        joints = {prefix + name: joint for prefix, who in cast.items() for name, joint in who.joints.items()}
+        ids = [model.joint(name).id for name in joints]
         self.joints, self.size = len(ids), model.nu
         self.names: Sequence[str] = tuple(model.actuator(i).name for i in range(model.nu))
         self.low, self.high = -np.ones(self.size), np.ones(self.size)
@@ -81,16 +84,17 @@ class ForceMotors:
         self.qpos = model.jnt_qposadr[ids].astype(np.intp)
         self.qvel = model.jnt_dofadr[ids].astype(np.intp)
         self.strength = np.ones(self.size)
-        self.strength[: self.joints] = [joint.strength for joint in character.joints.values()]
+        self.strength[: self.joints] = [joint.strength for joint in joints.values()]
 
     def write(self, control: np.ndarray, qvel: np.ndarray, ctrl: np.ndarray) -> None:
         """Turn controls (nsim, size) into MuJoCo's ctrl (nsim, nu)."""
         np.multiply(control, self.strength, out=ctrl)
 
     @staticmethod
-    def add(spec: mujoco.MjSpec, character: Character, gain: float) -> None:
-        """Give a spec the motors; they have no gain."""
-        for name in character.joints:
+    def add(spec: mujoco.MjSpec, character: Character, gain: float, prefix: str = "") -> None:
+        """Give a spec the motors of a character whose names begin with a prefix; they have no gain."""
+        for joint in character.joints:
+            name = prefix + joint
             spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT).set_to_motor()
 
 

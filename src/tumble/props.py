@@ -1,21 +1,25 @@
-"""Props: what a scene holds beside its character. Balls and crates move, boxes stay.
+"""Props: what a scene holds beside its character. Balls and crates move, boxes stay, companions are characters too.
 
     Scene(humanoid(), [Ball(mass=250, radius=0.5), Box("step", (1, 0, 0.05), (0.2, 1, 0.05))])
     Scene(biped(), [Crate("crate", (2, 0, 0.2), mass=15)], physics, ForceMotors)
+    Scene(biped(), [Companion("ana", biped(legs=1.2).recipe, place=(1.0, 0.5))], motors=ForceMotors)
 
 A prop brings its own sensors: NAME.pos and NAME.vel of a ball, NAME.ground where it touches the
 ground, NAME.contact with the place where it is nearest to the character. A box is a body of its
 own, not part of the ground: a hand on a wall is not a hand on the ground. One that is to be stood on is made
-with ground=True.
+with ground=True. Parts, joints and sensors of a companion are called NAME/PART, as 'ana/torso'.
 """
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import mujoco
 import numpy as np
 
+from tumble.characters import Character, remake
+from tumble.characters.looks import SHIRT
 from tumble.errors import UserError, check_number, choose
 
 PARKED = (0.0, -100.0)  # where balls wait to be thrown or placed, m
@@ -168,8 +172,77 @@ def _turned(angle: float) -> list[float]:
     return [float(np.cos(angle / 2)), 0.0, 0.0, float(np.sin(angle / 2))]
 
 
-Prop: TypeAlias = Ball | Box | Crate
-PROPS: Mapping[str, type[Prop]] = {"ball": Ball, "box": Box, "crate": Crate}
+@dataclass(frozen=True)
+class Companion:
+    """Another character, which collides with all others and not with itself. Place in m, heading in rad from x to y.
+
+    It has the sensors that walkers read and by which one sees it fall: NAME/com, NAME/com_velocity, NAME/ROOT.pos and
+    NAME/FOOT.ground of feet and toes. All of a character's would cost a crowd a fifth of its physics.
+    """
+
+    name: str
+    recipe: Mapping[str, Any]  # of the character, see `remake`
+    place: tuple[float, float] = (0.0, 0.0)
+    heading: float = 0.0
+    shirt: tuple[float, float, float] = SHIRT[:3]  # its colour
+
+    @cached_property
+    def character(self) -> Character:
+        """The character that the recipe tells of."""
+        return remake(self.recipe)
+
+    @property
+    def prefix(self) -> str:
+        """What the names of its parts begin with."""
+        return f"{self.name}/"
+
+    @property
+    def root(self) -> str:
+        """Name of its root."""
+        return self.prefix + self.character.root
+
+    def add(self, spec: mujoco.MjSpec, root: str) -> None:
+        """Put it into a spec, with memory of its own for a controller."""
+        if not self.name or "/" in self.name:
+            raise UserError(f"the name of a companion must be a word without '/', got '{self.name}'")
+        for value in (*self.place, self.heading):
+            check_number(f"place of companion '{self.name}'", value, -1e3, 1e3)
+        for value in self.shirt:
+            check_number(f"colour of companion '{self.name}'", value, 0, 1)
+        body, own = self.character, self.character.build()
+        feet = [f"{foot}.ground" for foot in (*body.feet, *body.toes)]
+        for sensor in list(own.sensors):
+            if sensor.name not in ("com", "com_velocity", f"{body.root}.pos", *feet):
+                own.delete(sensor)
+        bit = _free_bit(spec)
+        for geom in spec.geoms:  # all that was there before will meet it
+            if geom.conaffinity:
+                geom.conaffinity |= bit
+        for geom in own.geoms:
+            if geom.conaffinity:
+                geom.contype |= bit
+            if np.allclose(geom.rgba, SHIRT):
+                geom.rgba[:3] = np.reshape(self.shirt, 3)
+        own.body(body.root).pos[:2] = np.reshape(self.place, 2)
+        own.body(body.root).quat[:] = _turned(self.heading)
+        memory, own.nuserdata = own.nuserdata, spec.nuserdata  # where they differ, attaching warns
+        spec.attach(own, prefix=self.prefix, frame=spec.worldbody.add_frame())
+        spec.nuserdata += memory
+
+
+def _free_bit(spec: mujoco.MjSpec) -> int:
+    """A bit by which no geom is met yet; the lowest two are the ground's and a humanoid's legs'."""
+    used = 0
+    for geom in spec.geoms:
+        used |= geom.contype
+    for place in range(2, 31):
+        if not used >> place & 1:
+            return 1 << place
+    raise UserError("a scene has at most 29 companions: MuJoCo has no more bits to tell who meets whom")
+
+
+Prop: TypeAlias = Ball | Box | Crate | Companion
+PROPS: Mapping[str, type[Prop]] = {"ball": Ball, "box": Box, "crate": Crate, "companion": Companion}
 
 
 def prop_recipe(prop: Prop) -> dict[str, Any]:
@@ -182,8 +255,7 @@ def remake_prop(recipe: Mapping[str, Any]) -> Prop:
     """The prop that a recipe tells of."""
     fields = dict(recipe)
     kind = choose("kind of prop", fields.pop("kind"), PROPS)
-    if kind is not Ball:
-        fields |= {key: tuple(fields[key]) for key in ("middle", "half")}
+    fields |= {key: tuple(fields[key]) for key in ("middle", "half", "place", "shirt") if key in fields}
     if kind is Crate:
         fields["handles"] = tuple(tuple(place) for place in fields["handles"])
     return kind(**fields)
@@ -191,5 +263,5 @@ def remake_prop(recipe: Mapping[str, Any]) -> Prop:
 
 def check_names(spec: mujoco.MjSpec, prop: Prop) -> None:
     """Refuse a prop whose name is taken."""
-    if prop.name in {part.name for part in (*spec.bodies, *spec.joints, *spec.geoms)}:
+    if prop.name in {part.name.split("/")[0] for part in (*spec.bodies, *spec.joints, *spec.geoms)}:
         raise UserError(f"the scene has a part '{prop.name}' already; give every prop a name of its own")

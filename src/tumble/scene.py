@@ -1,4 +1,4 @@
-"""A Scene: a character, the ground and props, compiled to one MjModel.
+"""A Scene: a character, the ground and props, compiled to one MjModel. Props may be characters too.
 
     from tumble import Scene, humanoid
     scene = Scene(humanoid())
@@ -19,9 +19,9 @@ from tumble.characters import Character, remake
 from tumble.errors import UserError, check_number, choose, unknown
 from tumble.grips import add_grips
 from tumble.motors import MOTORS, ForceMotors, Motors, VelocityMotors
-from tumble.props import Ball, Box, Crate, Prop, check_names, prop_recipe, remake_prop
+from tumble.props import Ball, Box, Companion, Crate, Prop, check_names, prop_recipe, remake_prop
 
-P = TypeVar("P", Ball, Box, Crate)
+P = TypeVar("P", Ball, Box, Crate, Companion)
 
 # The root's orientation (w, x, y, z) for the ways to lie, or not to: facing ahead, up, down.
 LYING: Mapping[str, tuple[float, float, float, float]] = {
@@ -55,10 +55,11 @@ class Scene:
       spec: with everything that can be drawn.
       model: compiled for physics, without what only looks good.
       character, props, physics: what it was made of.
+      cast: all characters, by what the names of their parts begin with: '' for the scene's own, 'NAME/' for companions.
       motors: what a control means; see `VelocityMotors`.
       channels: sensor readings by name, as slices of a sensordata row; 'ends' are position and
         velocity of the character's ends in one run, 'grounded' the bones' ground contacts, with
-        speculative physics up to a step ahead of the touch.
+        speculative physics up to a step ahead of the touch; 'NAME/grounded' those of a companion's feet and toes.
       bones: body names in the order of 'grounded'.
       dt: seconds a control step.
     """
@@ -69,13 +70,17 @@ class Scene:
     ) -> None:  # fmt: skip
         self.character, self.props, self.physics = character, tuple(props), physics
         self.dt = physics.timestep
+        companions = [prop for prop in self.props if isinstance(prop, Companion)]
+        if companions and motors is not ForceMotors:
+            raise UserError(f"companions have force motors only, got {motors.__name__}: give motors=ForceMotors")
+        self.cast = {"": character, **{companion.prefix: companion.character for companion in companions}}
         self.spec = self._assemble(motors)
         lean = self.spec.copy()
         lean.compiler.discardvisual = True
         self.model = lean.compile()
-        self.motors = motors(self.model, character)
+        self.motors = ForceMotors(self.model, character, self._others) if companions else motors(self.model, character)
         grounded = [name.removesuffix(".ground") for name in self._sensor_names() if name.endswith(".ground")]
-        self.bones = tuple(name for name in grounded if name not in {prop.name for prop in self.props})
+        self.bones = tuple(name for name in grounded if name.split("/")[0] not in {prop.name for prop in self.props})
         self.channels = self._channels()
         self._nstate = mujoco.mj_stateSize(self.model, mujoco.mjtState.mjSTATE_INTEGRATION)
 
@@ -97,6 +102,8 @@ class Scene:
         for prop in self.props:
             check_names(spec, prop)
             prop.add(spec, self.character.root)
+        for prefix, companion in self._others.items():
+            ForceMotors.add(spec, companion, self.physics.motor_gain, prefix)
         for geom in spec.geoms:
             geom.solimp = [0.97, 0.995, 0.001, 0.5, 2]  # feet sink 0.1 cm at rest instead of 1.1
             if not geom.priority:
@@ -104,6 +111,11 @@ class Scene:
         if motors is ForceMotors:
             add_grips(spec, self.character, self.props)
         return spec
+
+    @property
+    def _others(self) -> dict[str, Character]:
+        """The companions' characters by prefix."""
+        return {prefix: character for prefix, character in self.cast.items() if prefix}
 
     def _sensor_names(self) -> list[str]:
         return [self.model.sensor(i).name for i in range(self.model.nsensor)]
@@ -119,17 +131,39 @@ class Scene:
         channels["grounded"] = slice(
             channels[f"{self.bones[0]}.ground"].start, channels[f"{self.bones[-1]}.ground"].stop
         )
+        for prefix in self._others:
+            grounded = [channels[f"{prefix}{bone}.ground"] for bone in self.feeling(prefix)]
+            channels[f"{prefix}grounded"] = slice(grounded[0].start, grounded[-1].stop)
         return channels
+
+    def feeling(self, prefix: str) -> tuple[str, ...]:
+        """The bones of a character, by its prefix, that feel the ground, in the order of its 'grounded' channel."""
+        if not prefix:
+            return self.bones
+        names = [name.removeprefix(prefix) for name in self._sensor_names() if name.startswith(prefix)]
+        return tuple(name.removesuffix(".ground") for name in names if name.endswith(".ground"))
+
+    def root(self, prefix: str = "") -> int:
+        """MuJoCo's id of a character's root."""
+        return self.body(prefix + self.cast[prefix].root)
+
+    def whose(self, body: int) -> str | None:
+        """The prefix of the character that a body belongs to; None where it belongs to none."""
+        root = self.model.body_rootid[body]
+        return next((prefix for prefix in self.cast if self.root(prefix) == root), None)
 
     def body(self, name: str) -> int:
         """MuJoCo's id of a body, or the error that lists the bodies there are."""
-        names = [self.model.body(i).name for i in range(self.model.nbody)]
-        if name not in names:
+        found = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_BODY, name)
+        if found < 0:
+            names = [self.model.body(i).name for i in range(self.model.nbody)]
             raise unknown("body", name, names, f" in the scene of '{self.character.name}'")
-        return names.index(name)
+        return found
 
     def state(self, pose: str = "rest", lying: str = "upright", height: float = 0.0) -> np.ndarray:
         """A state in which the character holds a pose at rest, its lowest point `height` m up.
+
+        Companions are in their rest poses, upright on the ground at their places.
 
         Args:
           pose: one of the character's poses.
@@ -141,9 +175,13 @@ class Scene:
         data = mujoco.MjData(self.model)
         data.qpos[:3] = 0
         data.qpos[3:7] = quat
-        data.qpos[self.motors.qpos] = self.character.pose(pose)
+        others = [angle for companion in self._others.values() for angle in companion.pose("rest")]
+        data.qpos[self.motors.qpos] = [*self.character.pose(pose), *others]
         mujoco.mj_kinematics(self.model, data)
         data.qpos[2] = height - self._lowest(data)
+        for prefix in self._others:
+            joint = self.model.body_jntadr[self.root(prefix)]
+            data.qpos[self.model.jnt_qposadr[joint] + 2] -= self._lowest(data, prefix)
         return self.read(data)
 
     def prop(self, name: str, kind: type[P]) -> P:
@@ -211,10 +249,11 @@ class Scene:
         mujoco.mj_forward(self.model, data)
         return data
 
-    def _lowest(self, data: mujoco.MjData) -> float:
-        """Height of the lowest point of the character's solid capsules, m."""
+    def _lowest(self, data: mujoco.MjData, prefix: str = "") -> float:
+        """Height of the lowest point of a character's solid capsules, m."""
         model = self.model
         solid = (model.geom_conaffinity != 0) & (model.geom_type == mujoco.mjtGeom.mjGEOM_CAPSULE)
+        solid &= model.body_rootid[model.geom_bodyid] == self.root(prefix)
         half = model.geom_size[solid, 1] * np.abs(data.geom_xmat[solid, 8])
         return float((data.geom_xpos[solid, 2] - half - model.geom_size[solid, 0]).min())
 

@@ -83,6 +83,7 @@ class Session:
         self._inbox: deque[Command] = deque()
         self._pushes: list[_Force] = []
         self._drag: Drag | None = None
+        self._placed = mujoco.MjData(scene.model)
         self._resistance = scene.model.dof_damping.copy()  # (nv,), N m s/rad, of joints and servos to a drag
         self._resistance[scene.motors.qvel] += scene.model.actuator_gainprm[: scene.motors.joints, 0]
         controller.start(self.world)
@@ -193,23 +194,33 @@ class Session:
         """
         model, dt = self.scene.model, self.scene.dt
         body = self.scene.body(drag.body)
-        data = self.scene.show(self.world.state[0])
+        own = model.body_rootid[model.dof_bodyid] == model.body_rootid[body]  # no other joint moves the point
+        data = self._place(self.world.state[0])
         point = data.xpos[body] + data.xmat[body].reshape(3, 3) @ drag.point
         jacobian, inertia = np.zeros((3, model.nv)), np.zeros((model.nv, model.nv))
         mujoco.mj_jac(model, data, jacobian, None, point, body)
         mujoco.mj_fullM(model, data, inertia)
         inertia[np.diag_indices(model.nv)] += dt * self._resistance
-        mobility = jacobian @ np.linalg.solve(inertia, jacobian.T)
-        mass = model.body_subtreemass[self.scene.body(self.scene.character.root)]
+        mobility = jacobian[:, own] @ np.linalg.solve(inertia[np.ix_(own, own)], jacobian[:, own].T)
+        mass = model.body_subtreemass[self.scene.root(self.scene.whose(body) or "")]
         stiffness, damping = mass * drag.stiffness, mass * (drag.damping + dt * drag.stiffness)
         force = stiffness * np.subtract(drag.target, point) - damping * (jacobian @ data.qvel)
         force = np.linalg.solve(np.eye(3) + dt * damping * mobility, force)
         return np.concatenate([force, np.cross(point - data.xipos[body], force)])
 
+    def _place(self, state: np.ndarray) -> mujoco.MjData:
+        """A state with places and inertia computed, and no more: `Scene.show` takes ten times as long in a crowd."""
+        model, data = self.scene.model, self._placed
+        mujoco.mj_setState(model, data, state, mujoco.mjtState.mjSTATE_INTEGRATION)
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_makeM(model, data)
+        return data
+
     def _blast(self, blast: Explode) -> list[_Force]:
-        """An impulse on every bone, as a force in one frame."""
+        """An impulse on every bone of everybody, as a force in one frame."""
         centres = self.world.view("xipos")[0]
-        bodies = [self.scene.body(bone) for bone in self.scene.bones]
+        bodies = [i for i in range(self.scene.model.nbody) if self.scene.whose(i) is not None]
         away = centres[bodies] - np.array(blast.at)
         distance = np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 0.3)  # no bone gets more than 11-fold
         impulse = self.scene.model.body_mass[bodies, None] * blast.speed * away / distance**3

@@ -10,6 +10,7 @@ import numpy as np
 import tyro
 
 from tumble.characters import character
+from tumble.cli.bench_crowd import measure as measure_crowd
 from tumble.cli.bench_learners import measure as measure_learners
 from tumble.cli.bench_walker import measure as measure_walkers
 from tumble.cli.options import CONFIG
@@ -23,7 +24,7 @@ LIVE = ("stand", "getup")  # a quiet scenario and a busy one
 
 
 def bench(
-    what: Annotated[Literal["planner", "studio", "walker", "learners"], tyro.conf.Positional],
+    what: Annotated[Literal["planner", "studio", "walker", "crowd", "learners"], tyro.conf.Positional],
     controller: str = "cpbp",
     scenario: str | None = None,
     samples: int = 32,
@@ -40,6 +41,7 @@ def bench(
     studio: frames a second with a browser watching and without; the share of a core that serving takes where nobody
     plans, at 60 frames a second; how soon a drag shows; memory.
     walker: times real time of one walker on one thread, and of 256 at once on --threads.
+    crowd: times real time of a crowd of 16 dancers in one world, from its start.
     learners: what the forest and the network of mcts take for queries and for learning.
 
     Example: tumble bench planner --controller cpbp --samples 32 --json
@@ -49,13 +51,13 @@ def bench(
     Example: tumble bench studio --clients 8 --seconds 600
 
     Args:
-      what: 'planner', 'studio', 'walker' or 'learners'.
+      what: 'planner', 'studio', 'walker', 'crowd' or 'learners'.
       controller: which planner: see 'tumble list'.
       scenario: to plan in, with its own character; by default stand and getup; planner.
       samples: futures a frame.
       horizon: seconds ahead.
       frames: timed frames of each scenario; planner.
-      seconds: that serving or walking is measured for; studio, walker.
+      seconds: that serving, walking or dancing is measured for; studio, walker, crowd.
       clients: that watch while serving is measured; studio.
       threads: for the physics; 0: one per core.
       as_json: print one JSON object on standard output.
@@ -64,6 +66,8 @@ def bench(
         return _studio(samples, seconds, clients, threads, as_json)
     if what == "walker":
         return _walker(seconds, threads, as_json)
+    if what == "crowd":
+        return _crowd(seconds, as_json)
     if what == "learners":
         return _learners(as_json)
     check_number("frames", frames, 1, 1e6)
@@ -105,6 +109,20 @@ def _walker(seconds: float, threads: int, as_json: bool) -> int:
             f"{row['rows']:4} at once: {row['times_real_time']:6.1f} x real time in all; a step of one takes"
             f" {row['control_us']:.1f} us of control and {row['physics_us']:.1f} us of physics"
         )
+    return 0
+
+
+def _crowd(seconds: float, as_json: bool) -> int:
+    check_number("seconds", seconds, 0.1, 3600)
+    row = measure_crowd(seconds)
+    if as_json:
+        print(json.dumps(row))
+        return 0
+    print(
+        f"{row['dancers']} dancers: {row['times_real_time']:.2f} x real time; a simulated second takes"
+        f" {row['physics_ms']:.0f} ms of physics and {row['control_ms']:.0f} ms of control,"
+        f" {row['process_ms']:.0f} ms of a core's time"
+    )
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from tumble.scenarios.balancing import Explosion, GetUp, GetUpProne, Push, Stand
 from tumble.scenarios.ball import Juggle, OnBall, OnBallReach, OnLightBall
+from tumble.scenarios.crowd import Crowd
 from tumble.scenarios.dodging import Dodge, DodgeHeavy, Impulse
 from tumble.scenarios.errands import CrateCarry, CratePull, CratePush, PickUp, TheCourse
 from tumble.scenarios.gaits import LearnHop, LearnTrot, LearnWalk, PlanarNet, Pole, Stop, Turn
@@ -21,7 +22,7 @@ SCENARIOS: dict[str, type[Scenario]] = {
     for kind in (
         Stand, Push, Impulse, Wall, Explosion, Dodge, DodgeHeavy, GetUp, GetUpProne, Reach,
         OnBall, OnLightBall, OnBallReach, Juggle, Steer, Obstacles, Turbo, SteerWalk, WalkPush, StandPush, WalkBodies,
-        StepOver, Duck, Stairs, PickUp, CratePush, CratePull, CrateCarry, TheCourse,
+        StepOver, Duck, Stairs, PickUp, CratePush, CratePull, CrateCarry, TheCourse, Crowd,
         SimbiconHumanoid, SimbiconPlanar, SimbiconBird, SimbiconRaptor,
         LearnWalk, LearnHop, LearnTrot, Pole, Turn, Stop, WalkProjectiles, HopProjectiles, PlanarNet,
     )

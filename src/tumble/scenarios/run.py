@@ -83,7 +83,7 @@ def run_trial(
     wanted = wants or scenario.wants()
     if not isinstance(wanted, SetGoal):
         session.send(wanted)
-    track, count = Track(scene, wanted), _Count()
+    track, count = Track(scene, wanted, sights=scenario.sights(scene)), _Count()
     session.listeners += [track, count]
     watch(session)
     due = deque(sorted(trial.events, key=lambda event: event[0]))

@@ -19,6 +19,7 @@ from tumble.controllers import Wants, controller_kind
 from tumble.scenarios.track import Track
 from tumble.scene import Scene
 from tumble.settings import replaced
+from tumble.sims import Sims
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Scenario(ABC):
         return character
 
     def scene(self, character: Character, seed: int = 0) -> Scene:
-        """The world it happens in; the seed decides where things are in one that is `strewn`."""
+        """The world it happens in; the seed decides on what is in it, and where, if it is `strewn`."""
         return Scene(character)
 
     def wants(self) -> Wants:
@@ -77,6 +78,10 @@ class Scenario(ABC):
     @abstractmethod
     def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
         """Start, duration and events, drawn with rng."""
+
+    def sights(self, scene: Scene) -> Mapping[str, Callable[[Sims], np.ndarray]]:
+        """What the track is to look at beside the sensors; see `Track`."""
+        return {}
 
     def success(self, track: Track) -> bool:
         """Whether the trial ended well."""

@@ -1,6 +1,8 @@
 """Track: what a trial is judged by, gathered frame by frame from the live world."""
 
 import time
+from collections.abc import Callable, Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -8,6 +10,7 @@ from tumble.commands import Command, Reset, SetGoal
 from tumble.controllers import Wants
 from tumble.scene import Scene
 from tumble.session import Frame, Session
+from tumble.sims import Sims
 
 SETTLED = 0.5  # s at the end over which `balanced` must hold
 UPRIGHT = float(np.cos(np.radians(25)))  # of the trunk's angle from the vertical
@@ -28,7 +31,17 @@ class Track:
       broken: whether the live world went unstable.
     """
 
-    def __init__(self, scene: Scene, wants: Wants | None = None, began: float = 0.0) -> None:
+    SIGHT: ClassVar[float] = 0.1  # s between two looks at what sensors do not tell
+
+    def __init__(
+        self, scene: Scene, wants: Wants | None = None, began: float = 0.0,
+        sights: Mapping[str, Callable[[Sims], np.ndarray]] = {},
+    ) -> None:  # fmt: skip
+        """Follow a scene.
+
+        Args:
+          sights: by name, what is looked at ten times a second beside the sensors: a row of numbers for the live world.
+        """
         self.scene, self.wants, self.began = scene, wants, began
         self._clock = time.perf_counter()
         self._standing = scene.show(scene.state("rest")).body(scene.character.root).xipos[2]
@@ -38,6 +51,8 @@ class Track:
         self._speeds: list[np.ndarray] = []
         self._controls: list[np.ndarray] = []
         self._walls: list[float] = []
+        self._sights = sights
+        self._seen: dict[str, list[np.ndarray]] = {name: [] for name in sights}
         self.frames = 0
         self.commands: list[tuple[float, Command]] = []
         self.broken = False
@@ -48,6 +63,9 @@ class Track:
         if self.frames == len(self._rows):
             self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
         self._rows[self.frames] = view("sensordata")[0]
+        if self.frames % max(1, round(self.SIGHT / self.scene.dt)) == 0:
+            for name, look in self._sights.items():
+                self._seen[name].append(look(session.world))
         self.frames += 1
         self._walls.append(time.perf_counter() - self._clock)
         self._speeds.append(view("qvel")[0, self.scene.motors.qvel].copy())
@@ -57,6 +75,11 @@ class Track:
     def of(self, channel: str) -> np.ndarray:
         """(frames, d): a channel of the scene in every frame, live."""
         return self._rows[: self.frames, self.scene.channels[channel]]
+
+    def seen(self, sight: str) -> np.ndarray:
+        """(looks, d): one of the sights, ten times a second; nothing where nobody looked."""
+        looks = self._seen.get(sight)
+        return np.array(looks) if looks else np.empty((0, 0))
 
     @property
     def time(self) -> float:

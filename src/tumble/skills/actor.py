@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tumble.grips import grips_of
-from tumble.props import Ball, Box, Crate, handle_name
+from tumble.props import Ball, Box, Companion, Crate, handle_name
 from tumble.sims import Sims
 from tumble.skills import memory as own
 from tumble.walking import Walker
@@ -17,6 +17,7 @@ TICK = 10  # physics steps from one look of a skill to the next: 1/50 s
 BEND = 1.9  # rad of the trunk when it is all the way down; ours
 STOOP, SQUAT = 0.5, 1.3  # rad of the knees then: for crates, which knees would hit, and for things on the floor; ours
 HUMANOID_ARM = 0.58  # m from shoulder to palm, of the body that lengths below are given for
+SHOULDERS = 0.3  # m from a companion's middle to where others have room; ours
 CARRIED = (0.40, 0.18)  # m ahead of and above the pelvis where hands carry; ours
 
 
@@ -90,12 +91,21 @@ class Actor:
     def prop_place(self, name: str) -> np.ndarray:
         """(2,): of any prop's middle."""
         prop = next(prop for prop in self.scene.props if prop.name == name)
-        return np.array(prop.middle[:2]) if isinstance(prop, Box) else self.sims.view(f"{name}.pos")[self.row, :2]
+        if isinstance(prop, Box):
+            return np.array(prop.middle[:2])
+        body = prop.root if isinstance(prop, Companion) else name
+        return self.sims.view(f"{body}.pos")[self.row, :2]
 
     def room(self, name: str) -> float:
         """m from a prop's middle at which it stands before it."""
         prop = next(prop for prop in self.scene.props if prop.name == name)
-        return 0.4 + (prop.radius if isinstance(prop, Ball) else float(np.hypot(*prop.half[:2])))
+        match prop:
+            case Ball():
+                return 0.4 + prop.radius
+            case Companion():
+                return 0.4 + SHOULDERS
+            case _:
+                return 0.4 + float(np.hypot(*prop.half[:2]))
 
     def crate_place(self, name: str) -> np.ndarray:
         """(3,): of a crate's middle; live."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from tumble.errors import UserError, check_number, unknown
 from tumble.grips import grips_of
-from tumble.props import Box, Crate, Prop, handle_name
+from tumble.props import Box, Companion, Crate, Prop, handle_name
 from tumble.scene import Scene
 from tumble.skills.acts import Act, Go, Lift, Pace, PickUp, Place, Pull, Push, PutDown, Turn, Wait
 from tumble.skills.limits import check_force, check_reach, check_weight, depth_of, limits_of
@@ -56,6 +56,11 @@ def check_acts(scene: Scene, acts: Sequence[Act], held: Sequence[str] = (), stat
             raise UserError(f"act {i}, '{line_of(act)}': {error}") from None
 
 
+def _body(prop: Prop) -> str:
+    """Name of the body of a prop that moves."""
+    return prop.root if isinstance(prop, Companion) else prop.name
+
+
 class _Follower:
     """Follows a script: where the body stands, where things are, what the hands hold."""
 
@@ -67,7 +72,7 @@ class _Follower:
         root = data.body(scene.character.root).xpos
         self._stands: Spot = (float(root[0]), float(root[1]))
         self._middles = {
-            prop.name: np.array(prop.middle) if isinstance(prop, Box) else data.body(prop.name).xpos.copy()
+            prop.name: np.array(prop.middle) if isinstance(prop, Box) else data.body(_body(prop)).xpos.copy()
             for prop in scene.props
         }
         self._handles = {  # (handles, 3)

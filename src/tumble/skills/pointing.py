@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tumble.errors import UserError
-from tumble.props import Crate
+from tumble.props import Companion, Crate, Prop
 from tumble.scene import Scene
 from tumble.skills.acts import Act, Go, Lift, PickUp, Place, Push, PutDown
 from tumble.skills.limits import limits_of
@@ -26,7 +26,7 @@ def script_for(scene: Scene, held: Sequence[str], body: str | None, at: Sequence
 
 
 def _act(scene: Scene, held: Sequence[str], body: str | None, at: Sequence[float]) -> Act:
-    prop = next((prop for prop in scene.props if prop.name == body), None)
+    prop = next((prop for prop in scene.props if body is not None and _is_of(body, prop)), None)
     if body is not None and prop is None:
         scene.body(body)
         raise UserError(f"'{body}' is a part of the character; point at the ground or at a thing")
@@ -36,6 +36,11 @@ def _act(scene: Scene, held: Sequence[str], body: str | None, at: Sequence[float
         return _taken(scene, prop)
     place: Place = (round(at[0], 2), round(at[1], 2)) if prop is None else prop.name
     return PutDown(place) if held else Go(place)
+
+
+def _is_of(body: str, prop: Prop) -> bool:
+    """Whether a body is a prop's, as the bones of a companion are."""
+    return body == prop.name or (isinstance(prop, Companion) and body.startswith(prop.prefix))
 
 
 def _hands(scene: Scene, held: Sequence[str]) -> int:

@@ -20,6 +20,7 @@ import mujoco
 import numpy as np
 
 from tumble.planners import Plan
+from tumble.props import Crate, handle_name
 from tumble.scene import Scene
 
 VERSION = 1
@@ -41,28 +42,39 @@ SHAPES = {
 
 
 def describe(scene: Scene) -> dict[str, Any]:
-    """Shapes of all bodies of a scene, JSON-able; body i is body i of the packets. The ground is left out."""
+    """Shapes of all bodies of a scene, JSON-able; body i is body i of the packets.
+
+    The plane of the ground is left out, which browsers draw by themselves; boxes that are part of it are the world's.
+    """
     model = scene.spec.copy().compile()  # with all that only looks good
-    bodies = [
-        {"name": model.body(i).name, "bone": model.body(i).name in scene.bones, "geoms": list[Any]()}
-        for i in range(model.nbody)
+    bodies: list[dict[str, Any]] = [
+        {"name": model.body(i).name, "bone": scene.whose(i) is not None, "geoms": []} for i in range(model.nbody)
     ]
     for i in range(model.ngeom):
-        shape = SHAPES.get(mujoco.mjtGeom(model.geom_type[i]))
-        if shape is None or model.geom_bodyid[i] == 0:
+        if (shape := SHAPES.get(mujoco.mjtGeom(model.geom_type[i]))) is None:
             continue
         kind, sizes = shape
-        red, green, blue = (round(255 * float(part)) for part in model.geom_rgba[i, :3])
-        bodies[model.geom_bodyid[i]]["geoms"].append(
-            {
-                "kind": kind,
-                "size": [round(float(size), 5) for size in model.geom_size[i, :sizes]],
-                "pos": [round(float(x), 5) for x in model.geom_pos[i]],
-                "quat": [round(float(x), 6) for x in model.geom_quat[i]],
-                "color": f"#{red:02x}{green:02x}{blue:02x}",
-            }
-        )
+        geom = _geom(kind, model.geom_size[i, :sizes], model.geom_pos[i], model.geom_quat[i], model.geom_rgba[i])
+        bodies[model.geom_bodyid[i]]["geoms"].append(geom)
+    for crate in scene.props:
+        for j in range(len(crate.handles) if isinstance(crate, Crate) else 0):
+            site = model.site(handle_name(crate.name, j))
+            # no sphere, which is drawn with the stripes of a ball
+            geom = _geom("ellipsoid", np.repeat(site.size[0], 3), site.pos, site.quat, site.rgba)
+            bodies[int(site.bodyid[0])]["geoms"].append(geom)
     return {"root": scene.body(scene.character.root), "bodies": bodies}
+
+
+def _geom(kind: str, size: np.ndarray, pos: np.ndarray, quat: np.ndarray, rgba: np.ndarray) -> dict[str, Any]:
+    """A shape as browsers take it, rounded."""
+    red, green, blue = (round(255 * float(part)) for part in rgba[:3])
+    return {
+        "kind": kind,
+        "size": [round(float(x), 5) for x in size],
+        "pos": [round(float(x), 5) for x in pos],
+        "quat": [round(float(x), 6) for x in quat],
+        "color": f"#{red:02x}{green:02x}{blue:02x}",
+    }
 
 
 @dataclass(frozen=True)

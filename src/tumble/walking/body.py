@@ -2,8 +2,10 @@
 
 from typing import Any, NamedTuple
 
+import mujoco
 import numpy as np
 
+from tumble.characters import Character
 from tumble.errors import UserError
 from tumble.grips import STIFFNESS, grips_of
 from tumble.props import Crate, handle_name
@@ -25,7 +27,7 @@ HUMANOID_MASS, HUMANOID_LEG, HUMANOID_HIPS = 70.4, 0.86, 0.17  # kg; m from hip 
 
 
 class Body(NamedTuple):
-    """Constants of a scene's character; arrays over the sixteen bones unless said."""
+    """Constants of a character; arrays over the sixteen bones unless said."""
 
     ids: np.ndarray  # MuJoCo's body
     parent: np.ndarray  # bone, -1 for the pelvis
@@ -38,7 +40,7 @@ class Body(NamedTuple):
     strength: np.ndarray  # (njnt,) N m
     mass: np.ndarray  # kg
     above: np.ndarray  # kg of the bone and all that hangs on it
-    ground: np.ndarray  # column of the 'grounded' channel
+    ground: np.ndarray  # column of the 'grounded' channel; -1 where the bone does not feel the ground
     stiffness: np.ndarray  # N m/rad
     resist: np.ndarray  # N m s/rad, k_d of the law
     thigh: np.ndarray  # (2,) m
@@ -87,38 +89,48 @@ class Fields(NamedTuple):
 
 
 def fields_of(sims: Sims) -> Fields:
-    """The live arrays of some simulations."""
+    """The live arrays of some simulations, of the scene's own character where they are a character's."""
     names = [name for name in Fields._fields if name != "memory"]
     return Fields(**{name: sims.view(name) for name in names}, memory=sims.view("userdata"))
 
 
-def body_of(scene: Scene, settings: WalkSettings) -> Body:
-    """The constants of a scene; refuses a scene whose character is no biped."""
-    model, joints = scene.model, list(scene.character.joints)
-    missing = [name for name in BONES if name not in scene.bones]
+def body_of(scene: Scene, settings: WalkSettings, prefix: str = "", grips: bool = True) -> Body:
+    """The constants of a character of the scene, by its prefix; refuses one that is no biped.
+
+    Places in qpos, qvel, controls and 'grounded' count from where the character's own begin.
+
+    Args:
+      grips: whether its hands hold by the scene's grips, which companions do not have.
+    """
+    model, character = scene.model, scene.cast[prefix]
+    there = {model.body(i).name for i in range(model.nbody)}
+    missing = [name for name in BONES if prefix + name not in there]
     if missing:
         raise UserError(
-            f"a walker needs a biped with the bones {', '.join(BONES)}; '{scene.character.name}' lacks"
+            f"a walker needs a biped with the bones {', '.join(BONES)}; '{character.name}' lacks"
             f" {', '.join(missing)}: make it with tumble.characters.biped"
         )
-    ids = np.array([scene.body(name) for name in BONES])
+    ids = np.array([scene.body(prefix + name) for name in BONES])
     first, count = model.body_jntadr[ids].astype(np.intp), model.body_jntnum[ids].astype(np.intp)
     motor = np.full(model.njnt, -1)
     strength = np.zeros(model.njnt)
-    for i, name in enumerate(joints):
-        motor[model.joint(name).id] = i
-        strength[model.joint(name).id] = scene.character.joints[name].strength
+    for i, (name, joint) in enumerate(character.joints.items()):
+        motor[model.joint(prefix + name).id] = i
+        strength[model.joint(prefix + name).id] = joint.strength
+    feeling = scene.feeling(prefix)
     lengths = _lengths(scene, ids)
     total = float(model.body_subtreemass[ids[0]])
     scale = total / HUMANOID_MASS
     return Body(
         ids=ids, parent=np.array(PARENTS), joint=first, joints=count,
-        dof=model.jnt_dofadr.astype(np.intp), angle=model.jnt_qposadr.astype(np.intp), motor=motor,
+        dof=model.jnt_dofadr.astype(np.intp) - int(model.jnt_dofadr[first[0]]),
+        angle=model.jnt_qposadr.astype(np.intp) - int(model.jnt_qposadr[first[0]]), motor=motor,
         damping=model.dof_damping[model.jnt_dofadr].copy(), strength=strength,
         mass=model.body_mass[ids].copy(), above=model.body_subtreemass[ids].copy(),
-        ground=np.array([scene.bones.index(name) for name in BONES]),
+        ground=np.array([feeling.index(name) if name in feeling else -1 for name in BONES]),
         stiffness=scale * _stiffness(settings), resist=scale * _damping(settings),
-        **lengths, **_holds(scene), total=total, scale=scale, dt=scene.dt, gravity=float(-model.opt.gravity[2]),
+        **lengths, **_arms(model, prefix, character), **_holds(scene, grips and not prefix), total=total, scale=scale,
+        dt=scene.dt, gravity=float(-model.opt.gravity[2]),
     )  # fmt: skip
 
 
@@ -156,19 +168,23 @@ def _lengths(scene: Scene, ids: np.ndarray) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _holds(scene: Scene) -> dict[str, Any]:
-    """Arms, palms, and what they can take hold of."""
-    model, character = scene.model, scene.character
-    palms = np.array([model.site(name).id for name in character.palms])
-    fore = -model.site_pos[palms, 2]
+def _arms(model: mujoco.MjModel, prefix: str, character: Character) -> dict[str, Any]:
+    """Palms, and the arms' lengths, m."""
+    palms = np.array([model.site(prefix + name).id for name in character.palms])
     upper = -model.body_pos[model.site_bodyid[palms], 2]
-    crates = [prop for prop in scene.props if isinstance(prop, Crate)]
+    return {"upper": upper, "fore": -model.site_pos[palms, 2], "palm": palms}
+
+
+def _holds(scene: Scene, grips: bool) -> dict[str, Any]:
+    """What hands can take hold of; nothing without grips."""
+    model, props = scene.model, scene.props if grips else ()
+    crates = [prop for prop in props if isinstance(prop, Crate)]
     names = [crate.name for crate in crates]
-    grips = grips_of(character, scene.props)
+    holds = grips_of(scene.character, props)
     return {
-        "upper": upper, "fore": fore, "palm": palms, "grip": scene.motors.joints, "grip_stiffness": STIFFNESS,
-        "handle": np.array([model.site(handle_name(grip.crate, grip.handle)).id for grip in grips], np.intp),
-        "grip_crate": np.array([names.index(grip.crate) for grip in grips], np.intp),
+        "grip": scene.motors.joints, "grip_stiffness": STIFFNESS,
+        "handle": np.array([model.site(handle_name(grip.crate, grip.handle)).id for grip in holds], np.intp),
+        "grip_crate": np.array([names.index(grip.crate) for grip in holds], np.intp),
         "crate_body": np.array([model.body(name).id for name in names], np.intp),
         "crate_dof": np.array([int(model.joint(name).dofadr[0]) for name in names], np.intp),
         "crate_mass": np.array([crate.mass for crate in crates], float),

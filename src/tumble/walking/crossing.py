@@ -38,6 +38,7 @@ from tumble.walking.memory import (
     TRAILS,
     TRIM,
     TUNED,
+    UNLIMITED,
     WALK,
     WISH_CROUCH,
 )  # fmt: skip
@@ -70,7 +71,6 @@ DECIDED = 0.3  # phase after which a foot keeps to the level that it was to land
 NEAR = 0.08  # m from an edge from where one steps over it, of a body of the humanoid's size
 LEAN = 0.25  # m further from an edge for each m of its height, for the shin that leans over it
 AHEAD = 2.0  # m that are looked ahead, of a body of the humanoid's size
-FREE = 1e9  # m/s: no limit
 
 
 @njit(cache=True)
@@ -86,7 +86,7 @@ def heed(body, terrain, k, m, look, f, i):  # type: ignore[no-untyped-def]
     if m[MODE] != WALK or m[PHASE] == 0.0:
         m[TOP], m[TRAILS] = 0.0, 0.0
         was, m[GROUND] = m[GROUND], ground_at(terrain, foot)
-        m[BUSY], m[LIMIT], m[LEAST_PERIOD], m[LOWER] = 0.0, FREE, 0.0, 0.0
+        m[BUSY], m[LIMIT], m[LEAST_PERIOD], m[LOWER] = 0.0, UNLIMITED, 0.0, 0.0
         if m[MODE] == WALK and abs(m[GROUND] - was) > 0.01:
             _take_weight(body, m, f, i)
     if m[MODE] == WALK:
@@ -157,7 +157,7 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
         start - heel - 0.3, at + AHEAD * body.size,
     )  # fmt: skip
     if count == 0:
-        m[BUSY], m[LIMIT] = 0.0, FREE
+        m[BUSY], m[LIMIT] = 0.0, UNLIMITED
         return
     spans = terrain.spans
     over, climb, reach = OVER * body.leg, CLIMB * body.leg, REACH * body.leg
@@ -289,7 +289,7 @@ def _choose(spans, count, at, natural, usual, heel, toe, near, barrier, reach): 
 def _limit_speed(body, m, spans, count, at, toe, barrier):  # type: ignore[no-untyped-def]
     """Slow down near the next rise or drop, linearly in the distance; to nothing before a wall."""
     quick = math.sqrt(body.size)
-    m[LIMIT] = FREE
+    m[LIMIT] = UNLIMITED
     for j in range(count):
         for edge in (spans[j, 0], spans[j, 1]):
             away = edge - toe - at

@@ -43,13 +43,15 @@ FRONT, BACK = TERRAIN + 5, TERRAIN + 6  # m along the heading: where it must be 
 TRAILS = TERRAIN + 7  # 1 where the other foot is past it already
 TUNED = TERRAIN + 8  # m/s that the body should have now, so that it comes to where the foot lands in time
 LEAST_PERIOD = TERRAIN + 9  # s that it takes
-LIMIT = TERRAIN + 10  # m/s, largest speed
+LIMIT = TERRAIN + 10  # m/s, largest speed; UNLIMITED where there is none
 LOWER = TERRAIN + 14  # rad, least crouch, so that the swing foot comes down to lower ground
 PLAIN = TERRAIN + 15  # 1 where it passes nothing, but lands at a chosen place
 LEFT_TIME = TERRAIN + 13  # s until the body is where the foot should land
 DUCK_BEND, DUCK_CROUCH = TERRAIN + 11, TERRAIN + 12  # rad, least bend and crouch
 # What skills remember
 SKILL = 64
+# What dancers remember
+DANCE = 80
 WISH_HAUL = 91  # N ahead with which the hands push, both together; below 0 they pull
 HAUL = 92  # what that has become by now
 PULLED = 93  # N ahead with which what the hands hold pulls the body by now
@@ -59,3 +61,4 @@ USED = 96
 
 STAND, SHIFT, WALK = 0, 1, 2
 FREE, WORLD, BODY = 0, 1, 2
+UNLIMITED = 1e9  # m/s, finite as all states that can be recorded

@@ -114,16 +114,8 @@ class Walker(Controller):
     def start(self, sims: Sims) -> None:
         """Stand as it is, facing where it faces, in the first style; every wish is forgotten."""
         self._attach(sims)
-        memory = sims.view("userdata")
-        memory[:] = 0.0
-        quat = sims.view("xquat")[:, self._body.ids[0]]
-        ahead = np.arctan2(
-            2 * (quat[:, 0] * quat[:, 3] + quat[:, 1] * quat[:, 2]), 1 - 2 * (quat[:, 2] ** 2 + quat[:, 3] ** 2)
-        )
-        memory[:, mem.HEADING] = memory[:, mem.WISH_HEADING] = ahead
-        memory[:, mem.PERIOD], memory[:, mem.STEP_WIDTH] = self.styles[0].period, self.styles[0].step_width
-        memory[:, [mem.WISH_PERIOD, mem.WISH_STEP_WIDTH]] = OWN
-        memory[:, mem.LIMIT] = np.inf
+        sims.view("userdata")[:] = 0.0
+        begin(sims.view("userdata"), facing(sims.view("xquat")[:, self._body.ids[0]]), self.styles[0])
 
     def _attach(self, sims: Sims) -> None:
         if sims is not self._sims:
@@ -219,3 +211,17 @@ class Walker(Controller):
     def set_parameters(self, changes: Mapping[str, float]) -> None:
         """Change settings by name; the memory stays."""
         self._configure(replaced(self.settings, changes))
+
+
+def begin(memory: np.ndarray, heading: np.ndarray, style: Style) -> None:
+    """Memories (rows, ...) of zeros become those of walkers that stand, facing headings (rows,), in a style."""
+    memory[:, mem.HEADING] = memory[:, mem.WISH_HEADING] = heading
+    memory[:, mem.PERIOD], memory[:, mem.STEP_WIDTH] = style.period, style.step_width
+    memory[:, [mem.WISH_PERIOD, mem.WISH_STEP_WIDTH]] = OWN
+    memory[:, mem.LIMIT] = mem.UNLIMITED
+
+
+def facing(quat: np.ndarray) -> np.ndarray:
+    """Headings (n,), rad from the x axis, of orientations (n, 4)."""
+    ahead = 1 - 2 * (quat[:, 2] ** 2 + quat[:, 3] ** 2)
+    return np.asarray(np.arctan2(2 * (quat[:, 0] * quat[:, 3] + quat[:, 1] * quat[:, 2]), ahead))
