@@ -9,10 +9,10 @@ from tumble.skills.acts import Go, Place
 
 NEAR = 0.12  # m from a place where it has come; ours
 SLOWEST = 0.15  # m/s of an approach; ours
-BRAKE = 0.8  # m/s for each m that is left
+BRAKE = 0.7  # m/s for each m that is left
 AROUND = 0.95  # m from what it walks around, sideways
 RUN_UP = 1.1  # m of the last, straight part of the way to where it stands facing something
-HALT_BEFORE = 0.05  # m before a place where it stops, because it needs another step to come to rest
+HALT_BEFORE = 0.06  # m before a place where it stops, because it needs another step to come to rest
 ASIDE = 0.18  # m off the line at which it tries again
 ROUND, LINE, HALT, BACK = 0, 1, 2, 3  # stages of `dock`
 TAKE = 4  # the first stage after it

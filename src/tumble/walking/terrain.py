@@ -51,7 +51,7 @@ def terrain_of(scene: Scene) -> Terrain:
     """The table of a scene of a biped."""
     feet, limit = _feet(scene), highest_step(scene)
     boxes = [prop for prop in scene.props if isinstance(prop, Box)]
-    low = [_row(box) for box in boxes if box.middle[2] - box.half[2] <= limit]
+    low = [_row(box) for box in boxes if box.ground and box.middle[2] - box.half[2] <= limit]
     high = [_row(box) for box in boxes if box.middle[2] - box.half[2] > limit]
     crown, front, behind, shoulder = _trunk(scene)
     return Terrain(
