@@ -9,11 +9,11 @@ from importlib.metadata import version
 
 COMMANDS = {
     "studio": "watch, touch and direct a character in a browser",
-    "list": "what there is: scenarios, characters, controllers",
+    "list": "what there is: scenarios, characters, controllers, goals, scripts",
     "run": "run a scenario and say how it went",
     "replay": "tell about a recording; --check steps its physics again",
     "strip": "draw a recording as a film strip",
-    "bench": "time a planner against the bare physics",
+    "bench": "time planners, walkers, crowds, learners and the studio",
 }
 
 EXAMPLES = """\

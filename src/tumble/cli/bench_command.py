@@ -1,4 +1,4 @@
-"""`tumble bench`: what a planner costs beside the bare physics, and what the studio costs beside the planner."""
+"""`tumble bench`: what planners, the studio, walkers, crowds and learners cost."""
 
 import json
 import time
