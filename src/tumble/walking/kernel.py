@@ -111,8 +111,8 @@ def _keep_apart(body, k, m, look, f, i, side):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _point_knee(body, k, m, look, f, i, torque, leg):  # type: ignore[no-untyped-def]
-    """Hip torque that has a bent stance knee point ahead: nothing else holds a leg's turn about hip and ankle."""
+def _point_knee(body, k, look, f, i, torque, leg):  # type: ignore[no-untyped-def]
+    """Hip torque that has a bent stance knee point where both feet do: nothing else holds a leg's turn about itself."""
     hip = vec(f.xanchor[i, body.joint[leg + THIGH]])
     line = shortened(sub(vec(f.xanchor[i, body.joint[leg + FOOT]]), hip), 1e-9)
     line = scale(1e9, line)
@@ -120,7 +120,11 @@ def _point_knee(body, k, m, look, f, i, torque, leg):  # type: ignore[no-untyped
     size = math.sqrt(dot(side, side))
     if size < 0.02 * body.leg:
         return
-    yaw = m[HEADING] + (k.knee_out if leg == LEGS else -k.knee_out)
+    noses = add(
+        turned(rotation_of(f, body, i, LEGS + FOOT), (1.0, 0.0, 0.0)),
+        turned(rotation_of(f, body, i, LEGS + 4 + FOOT), (1.0, 0.0, 0.0)),
+    )
+    yaw = math.atan2(noses[1], noses[0]) + (k.knee_out if leg == LEGS else -k.knee_out)
     wanted = cross(line, (math.cos(yaw), math.sin(yaw), 0.0))
     turn = math.atan2(dot(cross(side, wanted), line), dot(side, wanted))
     spin = dot(add(look.spin, spin_of(body, f.xaxis[i], f.qvel[i], leg + THIGH)), line)
@@ -195,7 +199,7 @@ def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped
             lift = clamp(level / body.hips, -0.4 * weight_above, 0.4 * weight_above)
             push_up(body, torque, f.xanchor[i], leg, bent * (part * weight_above + (-lift if side == 0 else lift)))
         if m[CROUCH] > 0.0 and not walking:
-            _point_knee(body, k, m, look, f, i, torque, leg)
+            _point_knee(body, k, look, f, i, torque, leg)
         if walking and side != stance:
             continue
         if look.touching[side]:
