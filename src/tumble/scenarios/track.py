@@ -8,6 +8,7 @@ import numpy as np
 
 from tumble.commands import Command, Reset, SetGoal
 from tumble.controllers import Wants
+from tumble.motors import ForceMotors
 from tumble.scene import Scene
 from tumble.session import Frame, Session
 from tumble.sims import Sims
@@ -212,6 +213,10 @@ class Track:
     def peak_torque(self, within: float = 0.02) -> float:
         """Largest torque of any joint, N m, as the mean over so many s, which leaves impacts out; for `ForceMotors`."""
         motors = self.scene.motors
+        if not isinstance(motors, ForceMotors):
+            raise TypeError("torques are known of ForceMotors alone, and the scene's motors are speeds")
+        if not self._speeds:
+            return 0.0
         speeds = np.array(self._speeds)
         pushed = np.array(self._controls)[:, : motors.joints] * motors.strength[: motors.joints]
         pushed -= self.scene.model.dof_damping[motors.qvel] * speeds  # which walkers give back in their controls

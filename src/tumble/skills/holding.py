@@ -203,11 +203,11 @@ def _pass_by(actor: Actor, thing: np.ndarray, hand: int, ahead: np.ndarray, plac
 
 def put_down(actor: Actor, act: PutDown) -> bool:
     """Bring what is held to a place, bend, set it down, let go, straighten."""
-    hands = tuple(hand for hand in (0, 1) if actor.held(hand) is not None)
+    held = {hand: name for hand in (0, 1) if (name := actor.held(hand)) is not None}
+    hands, name = tuple(held), next(iter(held.values()), "")
     notes = actor.notes
     if not hands and actor.stage < RAISE:
         return True
-    name = actor.held(hands[0]) if hands else ""
     if not notes[DECIDED]:
         place = actor.crate_place(name)[:2] if act.place is None else spot(actor, act.place)
         way = place - actor.place
