@@ -19,6 +19,7 @@ from tumble.props import Ball, Box
 from tumble.scenarios import SCENARIOS, Track, run_trial
 from tumble.scenarios.balancing import Explosion, Push, Stand
 from tumble.scenarios.ball import DROP, RADIUS, Juggle, OnBall, OnBallReach, OnLightBall, on_top
+from tumble.scenarios.errands import PickUp
 from tumble.scenarios.going import Obstacles, Reach, Steer, Turbo, Wall, along
 from tumble.scenarios.track import FALLEN, SLOW, TALL, UPRIGHT, hand_near
 from tumble.scene import Scene
@@ -29,8 +30,10 @@ each_scenario = pytest.mark.parametrize("name", SCENARIOS)
 SETTLED = {"stand", "getup", "getup-prone", "obstacles", "turbo"}  # nothing is left to chance
 SETTLED |= {"learn-walk", "learn-hop", "learn-trot", "stop", "planar-net"}
 SETTLED |= {"step-over", "duck", "stairs"}  # where things are is the scene's
+SETTLED |= {"pick-up", "crate-push", "crate-pull", "crate-carry", "course"}
 SETTLED |= {"walk-projectiles", "hop-projectiles"}  # before the first throw
 COURSE = {"way_seconds", "touches"}
+HAULED = {"peak_torque", "along", "aside"}
 COUNTED, FALLS = {"throws", "hits"}, {"downs", "resets"}
 LEARNED = {"stable_seconds", "stable_wall_seconds", "under_a_minute", "speed_along"} | FALLS
 OWN = {
@@ -40,6 +43,8 @@ OWN = {
     "pole": {"poles"} | FALLS, "turn": {"speed_along"} | FALLS, "stop": {"speed_left"} | FALLS,
     "walk-projectiles": COUNTED | {"survived"} | FALLS, "hop-projectiles": COUNTED | {"survived"} | FALLS,
     "step-over": COURSE, "duck": COURSE, "stairs": COURSE, "crowd": {"fallen", "stuck", "deepest", "bumps"},
+    "pick-up": {"peak_torque", "taken_seconds"}, "crate-carry": {"peak_torque", "off_goal"},
+    "crate-push": HAULED, "crate-pull": HAULED, "course": {"peak_torque", "way"},
     "planar-net": {"net_seconds", "speed_along"} | FALLS,
 }  # fmt: skip
 
@@ -494,8 +499,8 @@ def test_a_scenarios_scene_is_always_the_same(name):
 @each_scenario
 def test_every_character_fits_every_scenario(name, body):
     scenario = SCENARIOS[name]()
-    if scenario.controller == "simbicon":
-        body = scenario.character  # gaits belong to a body
+    if scenario.controller == "simbicon" or isinstance(scenario, PickUp):
+        body = scenario.character  # gaits belong to a body, and what is picked up is within its reach
     scene = scenario.scene(character(body))
     trial = scenario.trial(scene, np.random.default_rng(0))
     wants = scenario.wants()
@@ -656,6 +661,7 @@ def test_pushes_beside_a_wall_go_towards_it():
         (lambda: Obstacles(height=9), "height must be a number 0.01 or more and at most 0.3, got 9"),
         (lambda: Turbo(height=0), "height must be a number 0.05 or more and at most 3, got 0"),
         (lambda: Turbo(depth=float("nan")), "depth must be a number 0.05 or more and at most 10, got nan"),
+        (lambda: PickUp().scene(humanoid()), "'humanoid' has no palms to pick things up with; choose a biped"),
         (lambda: Wall(force=-1), "force must be a number 0 or more and at most 100000, got -1"),
     ],
 )

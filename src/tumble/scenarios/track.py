@@ -210,6 +210,11 @@ class Track:
         good = (gone[n:] - gone[:-n] >= n * (pace - 1e-9)) & (touched[n:] == touched[:-n])
         return int(good.argmax()) + n - 1 if good.any() else None
 
+    def until(self, happened: np.ndarray) -> float:
+        """Seconds until it first happened, by frames (frames,); the whole trial's where it never did."""
+        first = np.flatnonzero(happened)
+        return float(first[0] if first.size else self.frames) * self.scene.dt
+
     def peak_torque(self, within: float = 0.02) -> float:
         """Largest torque of any joint, N m, as the mean over so many s, which leaves impacts out; for `ForceMotors`."""
         motors = self.scene.motors
