@@ -13,6 +13,7 @@ from tumble.scene import Scene
 from tumble.session import Session
 from tumble.sims import Sims
 from tumble.skills import memory as own
+from tumble.skills.actor import TICK
 from tumble.skills.performer import Performer
 from tumble.skills.script import parse
 from tumble.walking import Walker
@@ -54,17 +55,17 @@ def test_acts_advance_one_after_the_other(scene, performer):
     for _ in range(250):
         sims.act(performer.control(sims))
         seen.append((int(memory[own.ACT]), performer.doing))
-    assert [act for act, _ in dict.fromkeys(seen)] == sorted({act for act, _ in seen})
+    acts = [act for act, _ in seen]
+    assert acts == sorted(acts) and set(acts) == {0, 1, 2, 3, 4}
     assert {doing for _, doing in seen} >= {"wait 0.1 s", "wait 0.2 s", ""}
     assert performer.done(sims) and memory[own.ACT] == 4
     assert memory[own.PACE] == 0.5
-    ticks = [act for act, _ in seen].index(1)
-    assert ticks * scene.dt == pytest.approx(0.1, abs=0.02)  # a tick of 1/50 s
+    assert acts.index(1) * scene.dt == pytest.approx(0.1, abs=1.01 * TICK * scene.dt)
 
 
 def test_walking_somewhere_ends_there_on_both_feet(scene, performer):
     sims = told(scene, performer, "go to 0.8 0.5; turn to 90")
-    go(sims, performer, 8.0)
+    go(sims, performer, 15.0)
     assert performer.done(sims)
     assert sims.view("qpos")[0, :2] == pytest.approx([0.8, 0.5], abs=0.3)
     assert sims.view("qpos")[0, 2] > 0.75
@@ -122,7 +123,7 @@ def test_a_fork_in_the_middle_of_an_act_goes_on_the_same(scene, performer):
     performer.walker.wish(sims, rows=[1], style="sneak")
     go(sims, performer, 3.013)  # in between ticks
     assert not np.array_equal(sims.state[0], sims.state[1])
-    sims.take(np.array([0, 0]))
+    sims.load(sims.state[[0, 0]])  # `take`, with sensors that are current
     go(sims, performer, 2.0)
     assert np.array_equal(sims.state[0], sims.state[1])
     alone = told(scene, performer, "pick up cup")
@@ -141,8 +142,9 @@ def test_the_same_script_gives_the_same_bits(scene):
 
 
 def test_it_picks_up_a_cup_ahead(scene, performer):
+    """From the floor, within a minute: it may miss once and come anew."""
     sims = told(scene, performer, "pick up cup")
-    for _ in range(25):
+    for _ in range(60):
         go(sims, performer, 1.0)
         if performer.done(sims):
             break
