@@ -1,5 +1,6 @@
 """Scenarios: the verdict on hand-made tracks, what a seed decides, one short trial of each."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -9,17 +10,17 @@ import mujoco
 import numpy as np
 import pytest
 
-from tumble.characters import CHARACTERS, character, humanoid
+from tumble.characters import CHARACTERS, biped, character, humanoid
 from tumble.commands import Command, Explode, SetGoal
 from tumble.commands import Push as PushCommand
 from tumble.controllers import controller_kind
 from tumble.errors import UserError
 from tumble.planners import PLANNERS
-from tumble.props import Ball, Box
+from tumble.props import Ball, Box, Crate
 from tumble.scenarios import SCENARIOS, Track, run_trial
 from tumble.scenarios.balancing import Explosion, Push, Stand
 from tumble.scenarios.ball import DROP, RADIUS, Juggle, OnBall, OnBallReach, OnLightBall, on_top
-from tumble.scenarios.errands import PickUp
+from tumble.scenarios.errands import CratePull, CratePush, PickUp
 from tumble.scenarios.going import Obstacles, Reach, Steer, Turbo, Wall, along
 from tumble.scenarios.track import FALLEN, SLOW, TALL, UPRIGHT, hand_near
 from tumble.scene import Scene
@@ -446,6 +447,43 @@ def test_turbo_takes_all_ends_beyond_the_block_at_one_time():
     for i, end in enumerate(ends):
         put(scene, apart, 40 + i, f"{end}.pos", (1.9, 0, 1))  # one after the other
     assert Turbo().success(seen(scene, apart)) is False
+
+
+# Errands --------------------------------------------------------------------------------------------
+
+
+def test_seconds_until_something_happens(scene):
+    made = seen(scene, readings(scene, frames=30))
+    assert made.until(np.arange(30) >= 12) == pytest.approx(12 * scene.dt)
+    assert made.until(np.zeros(30, bool)) == pytest.approx(30 * scene.dt)  # never: the whole trial
+
+
+@pytest.mark.parametrize(("kind", "way"), [(CratePush, 1.0), (CratePull, -1.0)])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_crate_is_moved_along_its_own_axis(kind, way, seed):
+    scenario = kind(distance=1.0)
+    scene = scenario.scene(biped(), seed)
+    crate = scene.prop("crate", Crate)
+    ahead = np.array([math.cos(crate.turn), math.sin(crate.turn), 0.0])
+    left = np.array([-ahead[1], ahead[0], 0.0])
+    for gone, aside, success in ((0.91, 0.49, True), (0.89, 0.0, False), (1.0, -0.51, False), (-1.0, 0.0, False)):
+        rows = readings(scene, frames=501)  # a second, at 1/500 s
+        put(scene, rows, -1, "crate.pos", crate.middle + way * gone * ahead + aside * left)
+        made = seen(scene, rows)
+        assert scenario.moved(made) == pytest.approx((gone, abs(aside)), abs=1e-9)
+        assert scenario.success(made) is success
+
+
+def test_the_peak_torque_is_that_of_the_controls(scene):
+    walks = world_of("crate-carry")
+    made = seen(walks, readings(walks, frames=20))
+    for i in range(20):
+        made._controls[i] = np.full(walks.motors.size, 0.25 if i < 10 else 0.0)
+    strongest = max(joint.strength for joint in walks.character.joints.values())
+    assert made.peak_torque(within=0.02) == pytest.approx(0.25 * strongest)  # 10 frames of it
+    assert made.peak_torque(within=0.04) == pytest.approx(0.125 * strongest)
+    with pytest.raises(TypeError, match="torques are known of ForceMotors alone"):
+        seen(scene, readings(scene)).peak_torque()
 
 
 # What a seed decides --------------------------------------------------------------------------------
