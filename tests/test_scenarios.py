@@ -1,5 +1,6 @@
 """Scenarios: the verdict on hand-made tracks, what a seed decides, one short trial of each."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -9,16 +10,17 @@ import mujoco
 import numpy as np
 import pytest
 
-from tumble.characters import CHARACTERS, character, humanoid
+from tumble.characters import CHARACTERS, biped, character, humanoid
 from tumble.commands import Command, Explode, SetGoal
 from tumble.commands import Push as PushCommand
 from tumble.controllers import controller_kind
 from tumble.errors import UserError
 from tumble.planners import PLANNERS
-from tumble.props import Ball, Box
+from tumble.props import Ball, Box, Crate
 from tumble.scenarios import SCENARIOS, Track, run_trial
 from tumble.scenarios.balancing import Explosion, Push, Stand
 from tumble.scenarios.ball import DROP, RADIUS, Juggle, OnBall, OnBallReach, OnLightBall, on_top
+from tumble.scenarios.errands import CratePull, CratePush, PickUp
 from tumble.scenarios.going import Obstacles, Reach, Steer, Turbo, Wall, along
 from tumble.scenarios.track import FALLEN, SLOW, TALL, UPRIGHT, hand_near
 from tumble.scene import Scene
@@ -29,8 +31,10 @@ each_scenario = pytest.mark.parametrize("name", SCENARIOS)
 SETTLED = {"stand", "getup", "getup-prone", "obstacles", "turbo"}  # nothing is left to chance
 SETTLED |= {"learn-walk", "learn-hop", "learn-trot", "stop", "planar-net"}
 SETTLED |= {"step-over", "duck", "stairs"}  # where things are is the scene's
+SETTLED |= {"pick-up", "crate-push", "crate-pull", "crate-carry", "course"}
 SETTLED |= {"walk-projectiles", "hop-projectiles"}  # before the first throw
 COURSE = {"way_seconds", "touches"}
+HAULED = {"peak_torque", "along", "aside"}
 COUNTED, FALLS = {"throws", "hits"}, {"downs", "resets"}
 LEARNED = {"stable_seconds", "stable_wall_seconds", "under_a_minute", "speed_along"} | FALLS
 OWN = {
@@ -40,6 +44,8 @@ OWN = {
     "pole": {"poles"} | FALLS, "turn": {"speed_along"} | FALLS, "stop": {"speed_left"} | FALLS,
     "walk-projectiles": COUNTED | {"survived"} | FALLS, "hop-projectiles": COUNTED | {"survived"} | FALLS,
     "step-over": COURSE, "duck": COURSE, "stairs": COURSE, "crowd": {"fallen", "stuck", "deepest", "bumps"},
+    "pick-up": {"peak_torque", "taken_seconds"}, "crate-carry": {"peak_torque", "off_goal"},
+    "crate-push": HAULED, "crate-pull": HAULED, "course": {"peak_torque", "way"},
     "planar-net": {"net_seconds", "speed_along"} | FALLS,
 }  # fmt: skip
 
@@ -443,6 +449,43 @@ def test_turbo_takes_all_ends_beyond_the_block_at_one_time():
     assert Turbo().success(seen(scene, apart)) is False
 
 
+# Errands --------------------------------------------------------------------------------------------
+
+
+def test_seconds_until_something_happens(scene):
+    made = seen(scene, readings(scene, frames=30))
+    assert made.until(np.arange(30) >= 12) == pytest.approx(12 * scene.dt)
+    assert made.until(np.zeros(30, bool)) == pytest.approx(30 * scene.dt)  # never: the whole trial
+
+
+@pytest.mark.parametrize(("kind", "way"), [(CratePush, 1.0), (CratePull, -1.0)])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_crate_is_moved_along_its_own_axis(kind, way, seed):
+    scenario = kind(distance=1.0)
+    scene = scenario.scene(biped(), seed)
+    crate = scene.prop("crate", Crate)
+    ahead = np.array([math.cos(crate.turn), math.sin(crate.turn), 0.0])
+    left = np.array([-ahead[1], ahead[0], 0.0])
+    for gone, aside, success in ((0.91, 0.49, True), (0.89, 0.0, False), (1.0, -0.51, False), (-1.0, 0.0, False)):
+        rows = readings(scene, frames=501)  # a second, at 1/500 s
+        put(scene, rows, -1, "crate.pos", crate.middle + way * gone * ahead + aside * left)
+        made = seen(scene, rows)
+        assert scenario.moved(made) == pytest.approx((gone, abs(aside)), abs=1e-9)
+        assert scenario.success(made) is success
+
+
+def test_the_peak_torque_is_that_of_the_controls(scene):
+    walks = world_of("crate-carry")
+    made = seen(walks, readings(walks, frames=20))
+    for i in range(20):
+        made._controls[i] = np.full(walks.motors.size, 0.25 if i < 10 else 0.0)
+    strongest = max(joint.strength for joint in walks.character.joints.values())
+    assert made.peak_torque(within=0.02) == pytest.approx(0.25 * strongest)  # 10 frames of it
+    assert made.peak_torque(within=0.04) == pytest.approx(0.125 * strongest)
+    with pytest.raises(TypeError, match="torques are known of ForceMotors alone"):
+        seen(scene, readings(scene)).peak_torque()
+
+
 # What a seed decides --------------------------------------------------------------------------------
 
 
@@ -494,8 +537,8 @@ def test_a_scenarios_scene_is_always_the_same(name):
 @each_scenario
 def test_every_character_fits_every_scenario(name, body):
     scenario = SCENARIOS[name]()
-    if scenario.controller == "simbicon":
-        body = scenario.character  # gaits belong to a body
+    if scenario.controller == "simbicon" or isinstance(scenario, PickUp):
+        body = scenario.character  # gaits belong to a body, and what is picked up is within its reach
     scene = scenario.scene(character(body))
     trial = scenario.trial(scene, np.random.default_rng(0))
     wants = scenario.wants()
@@ -656,6 +699,7 @@ def test_pushes_beside_a_wall_go_towards_it():
         (lambda: Obstacles(height=9), "height must be a number 0.01 or more and at most 0.3, got 9"),
         (lambda: Turbo(height=0), "height must be a number 0.05 or more and at most 3, got 0"),
         (lambda: Turbo(depth=float("nan")), "depth must be a number 0.05 or more and at most 10, got nan"),
+        (lambda: PickUp().scene(humanoid()), "'humanoid' has no palms to pick things up with; choose a biped"),
         (lambda: Wall(force=-1), "force must be a number 0 or more and at most 100000, got -1"),
     ],
 )

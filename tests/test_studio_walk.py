@@ -90,7 +90,7 @@ def test_a_walk_is_recorded_and_replays(take):
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (SetGoal("balance"), "Walker takes no goal"),
+        (SetGoal("balance"), "Performer takes no goal"),
         (Walk(speed=9.0), "speed must be a number -1 or more and at most 2, got 9"),
         (Walk(style="hapy"), "no style 'hapy'; there are: .*did you mean 'happy'"),
     ],

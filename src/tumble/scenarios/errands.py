@@ -9,7 +9,7 @@ import numpy as np
 
 from tumble.characters import Character
 from tumble.commands import Command, Do, Push
-from tumble.errors import check_number
+from tumble.errors import UserError, check_number
 from tumble.props import Box, Crate
 from tumble.scenarios.scenario import Scenario, Trial
 from tumble.scenarios.track import Track
@@ -50,6 +50,11 @@ def held(track: Track, name: str) -> np.ndarray:
     return np.min([np.linalg.norm(hand - thing, axis=1) for hand in hands], axis=0) < HELD
 
 
+def well(track: Track) -> bool:
+    """Whether it lasted, never fell, and is up."""
+    return track.lasted(1.0) and track.falls() == 0 and up(track)
+
+
 @dataclass(frozen=True)
 class PickUp(Errand):
     """Walk to a cup on a post, or on the floor, anywhere around, and take it."""
@@ -81,18 +86,17 @@ class PickUp(Errand):
     def success(self, track: Track) -> bool:
         last = track.last(1.0)
         aloft = track.of("cup.ground")[last, 0] == 0
-        return track.falls() == 0 and up(track) and bool(held(track, "cup")[last].all()) and bool(aloft.all())
+        return well(track) and bool(held(track, "cup")[last].all()) and bool(aloft.all())
 
     def metrics(self, track: Track) -> dict[str, float]:
-        """Also seconds until the cup was in a hand, NaN if it never was."""
-        first = np.flatnonzero(held(track, "cup"))
-        return super().metrics(track) | {
-            "taken_seconds": float(first[0] * track.scene.dt) if first.size else float("nan")
-        }
+        """Also seconds until the cup was in a hand, the whole trial's if it never was."""
+        return super().metrics(track) | {"taken_seconds": track.until(held(track, "cup"))}
 
 
 def _reach(character: Character) -> float:
-    """Height of a palm that is stretched up, m."""
+    """Height of a palm that is stretched up, m; refuses who has no palms."""
+    if not character.palms:
+        raise UserError(f"'{character.name}' has no palms to pick things up with; choose a biped")
     scene = walking_scene(character)
     stood, model = scene.show(scene.state()), scene.model
     palm = model.site(character.palms[0])
@@ -119,16 +123,14 @@ class _Haul(Errand):
 
     def moved(self, track: Track) -> tuple[float, float]:
         """m that the crate has come along its way, and aside."""
-        start, *_, end = track.of("crate.pos")[:, :2]
-        turn = track.scene.prop("crate", Crate).turn
-        along, aside = np.subtract(end, start) @ np.array(
-            [[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]]
-        )
-        return self.way * float(along), abs(float(aside))
+        crate = track.scene.prop("crate", Crate)
+        way = np.subtract(track.of("crate.pos")[-1, :2], crate.middle[:2]) if track.frames else np.zeros(2)
+        ahead = np.array([math.cos(crate.turn), math.sin(crate.turn)])
+        return self.way * float(way @ ahead), abs(float(way @ (-ahead[1], ahead[0])))
 
     def success(self, track: Track) -> bool:
         along, aside = self.moved(track)
-        return track.falls() == 0 and up(track) and along > 0.9 * self.distance and aside < 0.5
+        return well(track) and along > 0.9 * self.distance and aside < 0.5
 
     def metrics(self, track: Track) -> dict[str, float]:
         """Also m that the crate came along, and aside."""
@@ -223,16 +225,22 @@ class CrateCarry(Errand):
         return Trial(scene.state("rest"), self.seconds, respond=respond if self.push else None)
 
     def success(self, track: Track) -> bool:
-        place, goal = track.of("crate.pos")[-1], track.scene.prop("goal", Box).middle
+        if not well(track):
+            return False
+        place = track.of("crate.pos")[-1]
         stands = track.of("crate.up")[-1, 2] > 0.9 and abs(place[2] - 0.2) < 0.03
         lifted = track.of("crate.pos")[:, 2].max() > 0.7
-        near = math.dist(place[:2], goal[:2]) < NEAR
-        return track.falls() == 0 and up(track) and bool(stands) and bool(lifted) and near
+        return bool(stands) and bool(lifted) and self.off_goal(track) < NEAR
+
+    def off_goal(self, track: Track) -> float:
+        """m from the goal to the crate by now."""
+        crate, goal = track.scene.prop("crate", Crate), track.scene.prop("goal", Box)
+        place = track.of("crate.pos")[-1] if track.frames else crate.middle
+        return math.dist(place[:2], goal.middle[:2])
 
     def metrics(self, track: Track) -> dict[str, float]:
         """Also m from the goal that the crate stands."""
-        off = math.dist(track.of("crate.pos")[-1, :2], track.scene.prop("goal", Box).middle[:2])
-        return super().metrics(track) | {"off_goal": off}
+        return super().metrics(track) | {"off_goal": self.off_goal(track)}
 
 
 @dataclass(frozen=True)
@@ -274,14 +282,16 @@ class TheCourse(Errand):
         return Do("lift crate; walk at 0.5; go to 11 0")
 
     def success(self, track: Track) -> bool:
+        if not well(track):
+            return False
         last = track.last(1.0)
         there = np.linalg.norm(track.of("com")[last, :2] - (11.0, 0.0), axis=1).max() < 0.8
         carried = bool(held(track, "crate")[last].all()) and track.of("crate.pos")[last, 2].min() > 0.9
-        return track.falls() == 0 and up(track) and bool(there) and carried
+        return bool(there) and carried
 
     def metrics(self, track: Track) -> dict[str, float]:
         """Also how far it came, m."""
-        return super().metrics(track) | {"way": float(track.of("com")[:, 0].max())}
+        return super().metrics(track) | {"way": float(track.of("com")[:, 0].max(initial=0.0))}
 
 
 def _slab(name: str, start: float, end: float, top: float) -> Box:

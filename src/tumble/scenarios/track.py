@@ -8,6 +8,7 @@ import numpy as np
 
 from tumble.commands import Command, Reset, SetGoal
 from tumble.controllers import Wants
+from tumble.motors import ForceMotors
 from tumble.scene import Scene
 from tumble.session import Frame, Session
 from tumble.sims import Sims
@@ -209,9 +210,18 @@ class Track:
         good = (gone[n:] - gone[:-n] >= n * (pace - 1e-9)) & (touched[n:] == touched[:-n])
         return int(good.argmax()) + n - 1 if good.any() else None
 
+    def until(self, happened: np.ndarray) -> float:
+        """Seconds until it first happened, by frames (frames,); the whole trial's where it never did."""
+        first = np.flatnonzero(happened)
+        return float(first[0] if first.size else self.frames) * self.scene.dt
+
     def peak_torque(self, within: float = 0.02) -> float:
         """Largest torque of any joint, N m, as the mean over so many s, which leaves impacts out; for `ForceMotors`."""
         motors = self.scene.motors
+        if not isinstance(motors, ForceMotors):
+            raise TypeError("torques are known of ForceMotors alone, and the scene's motors are speeds")
+        if not self._speeds:
+            return 0.0
         speeds = np.array(self._speeds)
         pushed = np.array(self._controls)[:, : motors.joints] * motors.strength[: motors.joints]
         pushed -= self.scene.model.dof_damping[motors.qvel] * speeds  # which walkers give back in their controls

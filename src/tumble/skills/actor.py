@@ -76,7 +76,7 @@ class Actor:
         """(3,): place of a palm, 0 left, 1 right; live."""
         return self._sites[self._palms[hand]]
 
-    def from_pelvis(self, place: Sequence[float]) -> np.ndarray:
+    def from_pelvis(self, place: Sequence[float] | np.ndarray) -> np.ndarray:
         """(3,): a place, ahead, left and up of the pelvis."""
         x, y, z = np.subtract(place, self._qpos[:3])
         c, s = math.cos(self.heading), math.sin(self.heading)

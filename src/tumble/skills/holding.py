@@ -203,11 +203,11 @@ def _pass_by(actor: Actor, thing: np.ndarray, hand: int, ahead: np.ndarray, plac
 
 def put_down(actor: Actor, act: PutDown) -> bool:
     """Bring what is held to a place, bend, set it down, let go, straighten."""
-    hands = tuple(hand for hand in (0, 1) if actor.held(hand) is not None)
+    held = {hand: name for hand in (0, 1) if (name := actor.held(hand)) is not None}
+    hands, name = tuple(held), next(iter(held.values()), "")
     notes = actor.notes
     if not hands and actor.stage < RAISE:
         return True
-    name = actor.held(hands[0]) if hands else ""
     if not notes[DECIDED]:
         place = actor.crate_place(name)[:2] if act.place is None else spot(actor, act.place)
         way = place - actor.place
@@ -246,8 +246,9 @@ def _set_down(actor: Actor, name: str, hands: tuple[int, ...], place: np.ndarray
     to = np.array([*place, max(ground - 0.03, ground + (middle[2] - ground) * (1.0 - _eased(1.5 * low)) - 0.03)])
     for hand in hands:
         actor.reach(hand, to + (actor.palm(hand) - middle))
+    low_enough = middle[2] < ground + 0.02  # on a plate that is not the ground, too
     touches = middle[2] < ground + 0.08 and actor.sims.view(f"{name}.ground")[actor.row, 0] > 0
-    return bool(touches) or actor.clock > PATIENCE
+    return bool(low_enough or touches) or actor.clock > PATIENCE
 
 
 def let_go(actor: Actor, act: LetGo) -> bool:

@@ -48,7 +48,7 @@ class Performer(Controller):
         self._sims: Sims | None = None
 
     @property
-    def settings(self) -> Any:  # type: ignore[override]
+    def settings(self) -> Any:
         return self.walker.settings
 
     def start(self, sims: Sims) -> None:

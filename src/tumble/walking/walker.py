@@ -162,7 +162,9 @@ class Walker(Controller):
                     check_number(name, float(one), low, high)
             memory[chosen, place] = value
 
-    def reach(self, sims: Sims, row: int, hand: int, target: Sequence[float] | None, frame: int = mem.WORLD) -> None:
+    def reach(
+        self, sims: Sims, row: int, hand: int, target: Sequence[float] | np.ndarray | None, frame: int = mem.WORLD
+    ) -> None:
         """Bring a hand (0 left, 1 right) to a place, m, or let it swing (None) from the next control on.
 
         The place is in the WORLD's frame, or the BODY's: ahead, left and up of the pelvis.
