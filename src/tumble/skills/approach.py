@@ -41,9 +41,9 @@ def walk_to(actor: Actor, place: np.ndarray, stop: bool = True) -> bool:
     """Head for a place, slower as it comes near where it is to stop; whether it is there, and stands."""
     way = np.subtract(place, actor.place)
     left = float(np.hypot(*way))
-    if left < NEAR or (left < 0.5 and _passed(actor, way)):
+    if stop and (left < NEAR or (left < 0.5 and _passed(actor, way))):
         actor.wish(speed=0.0)
-        return actor.stands or not stop
+        return actor.stands
     if left > 0.25:
         actor.wish(heading=math.atan2(way[1], way[0]))
     speed = min(actor.pace, max(SLOWEST, BRAKE * left)) if stop else actor.pace
@@ -123,7 +123,7 @@ def _go_round(
 ) -> None:
     """Towards the start of the straight part, sideways first where what stands there is in between."""
     sign = 1.0 if side >= 0 else -1.0
-    if along > -0.6 * RUN_UP and abs(side) < wide - 0.1:
+    if along > -0.6 * RUN_UP and abs(side) < wide - 0.25:
         walk_to(actor, place + ahead * min(along, 1.5) + left * sign * wide, stop=False)
     elif along > -RUN_UP:
         walk_to(actor, place - ahead * 1.3 * RUN_UP + left * sign * 0.4 * wide, stop=False)
