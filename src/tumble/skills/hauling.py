@@ -16,11 +16,12 @@ STAND_OFF = 0.38  # m from the handles; ours
 PUSH_REACH, PULL_REACH = 0.38, 0.46  # m ahead of the pelvis where hands push and pull; ours
 GRAVITY = 9.81  # m/s^2
 STUCK = 0.03  # m/s of a crate that does not come along
+SHIFT = 0.6  # m that the hands go sideways for each m that a crate is off its line
 STEER = 0.8  # rad that it turns back for each rad that a pushed crate has turned, and each m that it is off its line
 TUG, TUG_PERIOD = 0.25, 1.4  # rad of the trunk to and fro, s; section 5.5.4: sporadic tugging by the bend; ours
 
 CLOSE, HAUL, STOP = TAKE + 1, TAKE + 2, AWAY + 1  # stages
-HEADING, START_X, START_Y, STILL, DECIDED = 0, 1, 2, 3, 7  # notes
+HEADING, START_X, START_Y, STILL, LEFT, HEIGHT, DECIDED = 0, 1, 2, 3, 4, 6, 7  # notes; of both hands 4 and 5
 
 
 def push(actor: Actor, act: Push) -> bool:
@@ -51,8 +52,7 @@ def _haul(actor: Actor, name: str, distance: float, way: float) -> bool:
         if actor.firm(0) and actor.firm(1) and actor.lower(0.0, 2.0) == 0.0 and actor.clock > 1.0 and actor.stands:
             notes[START_X : START_Y + 1] = actor.crate_place(name)[:2]
             for hand in (0, 1):
-                _, left, up = actor.from_pelvis(actor.palm(hand))
-                actor.reach(hand, (actor.size * (PUSH_REACH if way > 0 else PULL_REACH), left, up), mem.BODY)
+                _, notes[LEFT + hand], notes[HEIGHT] = actor.from_pelvis(actor.palm(hand))
             actor.stage = HAUL
     elif actor.stage == AWAY:
         back_off(actor)
@@ -81,5 +81,8 @@ def _lean_in(actor: Actor, name: str, speed: float) -> None:
     ahead = facing(notes[HEADING])
     aside = (actor.crate_place(name)[:2] - notes[START_X : START_Y + 1]) @ (-ahead[1], ahead[0])
     steer = -min(max(STEER * (astray + aside), -0.4), 0.4) if speed > 0 else 0.0
+    shift = -min(max(SHIFT * aside, -0.2), 0.2)  # a crate that slides follows a small force sideways
+    for hand, (left, up) in enumerate(zip(notes[LEFT : LEFT + 2], (notes[HEIGHT], notes[HEIGHT]), strict=True)):
+        actor.reach(hand, (actor.size * (PUSH_REACH if speed > 0 else PULL_REACH), left + shift, up), mem.BODY)
     force = math.copysign(1.1 * GRAVITY * crate.friction * crate.mass, speed)
     actor.wish(speed=speed, heading=float(notes[HEADING]) + steer, alpha=ALPHA, haul=force)
