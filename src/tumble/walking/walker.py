@@ -75,8 +75,8 @@ class Walker(Controller):
         stance foot, but not after pushes, whose answer may be a crossing step: always moved, 57 of 80 pushes were
         survived instead of 79.
       Idling shifts the weight to and fro; no foot is set anew for it.
-      Loads: thesis, a crate's mass counts once it is held; here as much of it as hangs on the hands, felt by the stretch of
-        the grips. While the ground still bears the crate, the whole mass would throw the body back.
+      Loads: thesis, a crate's mass counts once it is held; here as much of it as hangs on the hands, felt by the
+        stretch of the grips. While the ground still bears the crate, the whole mass would throw the body back.
       Pushing and pulling: thesis, alpha 0.2; here also feet where the felt pull asks for, and a force through the arms.
       Crouching: the legs' push levels the pelvis and knees point where the feet do; the thesis bends the stance knee.
       Obstacles: thesis, speed is set so that a foot lands close before; here landings are chosen from spans of boxes
