@@ -59,7 +59,7 @@ def _passed(actor: Actor, way: np.ndarray) -> bool:
 def turn_to(actor: Actor, heading: float) -> bool:
     """Turn on the spot; whether it faces that way and stands."""
     actor.wish(speed=0.0, heading=heading)
-    return actor.stands and abs(_turned(heading, actor.heading)) < 0.15
+    return actor.stands and abs(turned(heading, actor.heading)) < 0.15
 
 
 def come_before(actor: Actor, place: np.ndarray, distance: float) -> bool:
@@ -90,7 +90,7 @@ def dock(actor: Actor, place: np.ndarray, heading: float, wide: float = AROUND) 
     left = np.array([-ahead[1], ahead[0]])
     off = actor.place - place
     along, side = float(off @ ahead), float(off @ left)
-    astray = abs(side) > ASIDE or abs(_turned(heading, actor.heading)) > 0.4
+    astray = abs(side) > ASIDE or abs(turned(heading, actor.heading)) > 0.4
     if actor.stage == ROUND:
         if along < -0.5 and abs(side) < min(0.25 * -along, 0.3):
             actor.stage = LINE
@@ -131,6 +131,6 @@ def _go_round(
         walk_to(actor, place - ahead * RUN_UP, stop=False)
 
 
-def _turned(a: float, b: float) -> float:
+def turned(a: float, b: float) -> float:
     """The angle from b to a, within half a turn."""
     return (a - b + math.pi) % (2 * math.pi) - math.pi

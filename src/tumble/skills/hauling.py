@@ -6,7 +6,7 @@ import numpy as np
 
 from tumble.skills.actor import Actor
 from tumble.skills.acts import Pull, Push
-from tumble.skills.approach import TAKE, dock, facing
+from tumble.skills.approach import TAKE, dock, facing, turned
 from tumble.skills.holding import AWAY, back_off, come_anew, reach_down
 from tumble.walking import memory as mem
 
@@ -77,7 +77,7 @@ def _lean_in(actor: Actor, name: str, speed: float) -> None:
     notes[STILL] = notes[STILL] + 1 if slow else 0
     if notes[STILL] > 75:
         actor.wish(bend=TUG * math.sin(2 * math.pi * actor.clock / TUG_PERIOD))
-    astray = (actor.crate_turn(name) - notes[HEADING] + math.pi) % (2 * math.pi) - math.pi
+    astray = turned(actor.crate_turn(name), notes[HEADING])
     ahead = facing(notes[HEADING])
     aside = (actor.crate_place(name)[:2] - notes[START_X : START_Y + 1]) @ (-ahead[1], ahead[0])
     steer = -min(max(STEER * (astray + aside), -0.4), 0.4) if speed > 0 else 0.0

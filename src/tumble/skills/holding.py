@@ -6,7 +6,7 @@ import numpy as np
 
 from tumble.skills.actor import CARRIED, SQUAT, STOOP, Actor
 from tumble.skills.acts import LetGo, Lift, PickUp, PutDown
-from tumble.skills.approach import TAKE, come_before, dock, facing, spot, walk_to
+from tumble.skills.approach import TAKE, come_before, dock, facing, spot, turned, walk_to
 from tumble.walking import memory as mem
 
 TOUCH = 0.035  # m between palm and handle at which a hand closes; ours
@@ -176,7 +176,7 @@ def _decide(actor: Actor, thing: np.ndarray) -> None:
     """Which hand, which way, and whether in passing."""
     way = thing[:2] - actor.place
     heading = math.atan2(way[1], way[0])
-    turn = (heading - actor.heading + math.pi) % (2 * math.pi) - math.pi
+    turn = turned(heading, actor.heading)
     free = [hand for hand in (0, 1) if actor.held(hand) is None]
     wanted = 0 if turn > 0 else 1
     actor.notes[HEADING], actor.notes[HAND] = heading, wanted if wanted in free else free[0]

@@ -12,13 +12,9 @@ from tumble.props import Box
 from tumble.scene import Scene
 from tumble.walking import WalkSettings
 from tumble.walking.body import body_of
+from tumble.walking.terrain import highest_step
 
 Spot: TypeAlias = tuple[float, float]
-
-
-def highest_step(scene: Scene) -> float:
-    """Height of what the scene's character can step onto or over, m."""
-    return 0.55 * body_of(scene, WalkSettings()).leg
 
 
 def lowest_duck(scene: Scene) -> float:
