@@ -26,6 +26,7 @@ from tumble.walking.memory import (
     HEADING,
     LEAN,
     MODE,
+    PASS,
     PERIOD,
     PHASE,
     SHIFT,
@@ -36,7 +37,7 @@ from tumble.walking.memory import (
     WALK,
 )  # fmt: skip
 from tumble.walking.pose import generate, hinge, hold, rotation_of, trunk_pose
-from tumble.walking.steps import decide, foot_place, gait, pendulum_rate
+from tumble.walking.steps import decide, foot_place, gait, passed, pendulum_rate
 from tumble.walking.swing import swing
 from tumble.walking.vectors import add, clamp, cross, dot, scale, shortened, sub, turn_between, turned, vec
 from tumble.walking.wishes import follow, look_at, stand_width
@@ -65,7 +66,7 @@ def _virtual_force(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
         side = k.side_stiffness * (place - off) + k.side_damping * (drift - look.drift)
     else:
         other = foot_place(body, f, i, 1 - stance)
-        share = 1.0 if m[MODE] == SHIFT else 0.5
+        share = 0.5 if m[MODE] == STAND else 1.0
         middle = add(scale(share, foot), scale(1.0 - share, other))
         off = sub(look.com, middle)
         middle_of_sole = 0.5 * (body.ball[stance] - body.heel[stance]) - body.sole_middle[stance]
@@ -73,6 +74,9 @@ def _virtual_force(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
         m[LEAN] = clamp(m[LEAN] + body.dt * out, -0.04, 0.04) if busy(m) else 0.0
         gain = k.busy_gain if busy(m) else 1.0
         ahead = -gain * (k.stand_stiffness * out + k.stand_damping / math.sqrt(gain) * look.speed + 20.0 * m[LEAN])
+        if m[MODE] == PASS:
+            rate = pendulum_rate(body, look, foot)
+            ahead = k.speed_gain * rate * (passed(body, k, m, look, f, i) + 0.03 * body.size)
         idle = _idle(k, m) * 0.5 * dot(sub(foot, other), look.left) if m[MODE] == STAND else 0.0
         side = -k.stand_side_stiffness * (dot(off, look.left) - idle) - k.stand_side_damping * look.drift
     scale_up = body.scale * look.total / body.total
@@ -147,7 +151,10 @@ def _push(body, k, m, look, f, i, torque, leg, ahead, left, load):  # type: igno
     height = max(look.com[2] - ankle[2], 0.2 * body.leg)
     if m[MODE] != WALK:  # on both feet the hips shift the weight from one to the other
         put(torque, leg + THIGH, cross((0.0, 0.0, height), scale(left, look.left)))
-        put(torque, leg + THIGH, _keep_apart(body, k, m, look, f, i, (leg - LEGS) // 4))
+        if m[MODE] != PASS:
+            put(torque, leg + THIGH, _keep_apart(body, k, m, look, f, i, (leg - LEGS) // 4))
+        elif (leg - LEGS) // 4 != int(m[SIDE]):
+            ahead = 0.0
         left = 0.0
     ahead, left = firm_force(
         body, (leg - LEGS) // 4, height, ahead, left, dot(spin, look.left), dot(spin, look.ahead), load, planted

@@ -1,7 +1,7 @@
 """Where the walker's memory and wishes are in a row of MuJoCo's userdata, which is part of the state."""
 
 # What it does
-MODE = 0  # STAND, SHIFT or WALK
+MODE = 0  # STAND, SHIFT, WALK or PASS
 SIDE = 1  # the stance leg: 0 left, 1 right
 PHASE = 2  # of the step, 0 to 1
 SWING_X, SWING_Y, SWING_Z = 3, 4, 5  # where the swing ankle was when the step began, m
@@ -59,6 +59,6 @@ CARRIED = 94  # share of what the hands hold whose weight hangs on them by now
 LEAN = 95  # integral of how far ahead of its feet a body that stands and is busy is, m s
 USED = 96
 
-STAND, SHIFT, WALK = 0, 1, 2
+STAND, SHIFT, WALK, PASS = 0, 1, 2, 3  # PASS: on both feet between two steps, until the body is over the front one
 FREE, WORLD, BODY = 0, 1, 2
 UNLIMITED = 1e9  # m/s, finite as all states that can be recorded

@@ -17,6 +17,7 @@ from tumble.walking.memory import (
     HAND,
     HAND_SIZE,
     MODE,
+    PASS,
     PHASE,
     SIDE,
     SPEED,
@@ -25,6 +26,7 @@ from tumble.walking.memory import (
     WALK,
     WISH_STYLE,
 )  # fmt: skip
+from tumble.walking.steps import passed
 from tumble.walking.style import (
     ANKLE_SPEED,
     ARM_SPEED,
@@ -43,7 +45,7 @@ from tumble.walking.vectors import about, add, clamp, dot, multiply, scale, spli
 @njit(cache=True)
 def generate(styles, m, angles):  # type: ignore[no-untyped-def]
     """Values of all trajectories at the phase, of a style or between two."""
-    phase = m[PHASE] if m[MODE] == WALK else 0.5
+    phase = m[PHASE] if m[MODE] == WALK else (0.0 if m[MODE] == PASS else 0.5)
     a, b = int(m[STYLE]), int(m[WISH_STYLE])
     for j in range(angles.size):
         x = m[SPEED] if j >= ANKLE_SPEED else phase
@@ -158,6 +160,8 @@ def hold(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def
         leg = LEGS + 4 * side
         stands = side == stance or m[MODE] != WALK
         pitch = angles[STANCE_ANKLE if stands else SWING_ANKLE] * angles[ANKLE_SPEED]
+        if m[MODE] == PASS and side != stance:
+            pitch = k.push_off * clamp(10.0 * passed(body, k, m, look, f, i) / body.size, 0.0, 1.0)
         _track_foot(body, k, look, f, i, torque, leg + FOOT, pitch)
         track_hinge(body, f, i, torque, leg + TOE, angles[STANCE_TOE if stands else SWING_TOE], 0.0, 1.0)
         if stands:

@@ -18,6 +18,7 @@ from tumble.walking.memory import (
     LEFT_TIME,
     MODE,
     PACE,
+    PASS,
     PERIOD,
     PHASE,
     SHIFT,
@@ -156,6 +157,14 @@ def _begin_step(body, m, f, i, stance):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def passed(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
+    """m that the body, left alone, would come to rest short of where it must to walk on over the stance foot."""
+    foot = foot_place(body, f, i, int(m[SIDE]))
+    off = sub(look.com, foot)
+    return k.pass_lead * body.size - dot(off, look.ahead) - look.speed / pendulum_rate(body, look, foot)
+
+
+@njit(cache=True)
 def _lands(body, m, look, f, i):  # type: ignore[no-untyped-def]
     """Whether the swing foot touches the ground, and not what it is still to pass."""
     swing = 1 - int(m[SIDE])
@@ -176,10 +185,20 @@ def decide(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
         if m[BUSY] == 0.0 and m[PHASE] > 0.2 and m[PHASE] < 1.0 and _far_enough(body, k, m, look, f, i):
             m[PHASE] = 1.0
         if m[PHASE] >= k.latest_strike or (m[PHASE] > k.earliest_strike and _lands(body, m, look, f, i)):
+            forced = m[BUSY] == 1.0 and look.touching[swing]
             if _may_stand(body, k, m, look, f, i):
                 m[MODE], m[CLOCK] = STAND, 0.0
+                return
+            m[SIDE] = swing
+            if forced and passed(body, k, m, look, f, i) > 0.0:
+                m[MODE], m[CLOCK] = PASS, 0.0
             else:
                 _begin_step(body, m, f, i, swing)
+        return
+    if m[MODE] == PASS:
+        hind = look.touching[1 - int(m[SIDE])]
+        if passed(body, k, m, look, f, i) < 0.0 or m[CLOCK] > k.pass_time or (not hind and m[CLOCK] > 0.05):
+            _begin_step(body, m, f, i, int(m[SIDE]))
         return
     lean, sway, half = _capture(body, look, f, i)
     steady = k.busy_steadiness if busy(m) else 1.0  # who steps while bent down falls

@@ -20,6 +20,7 @@ from tumble.walking.memory import (
     LOWER,
     MEAN,
     MODE,
+    SHIFT,
     PACE,
     PERIOD,
     PULLED,
@@ -121,7 +122,7 @@ def follow(body, k, styles, m, look):  # type: ignore[no-untyped-def]
     bend = max(m[WISH_BEND], m[DUCK_BEND]) if m[DUCK_BEND] > 0.0 else m[WISH_BEND]
     m[BEND] = _towards(m[BEND], bend, share)
     m[CROUCH] = _towards(m[CROUCH], max(m[WISH_CROUCH], m[DUCK_CROUCH], m[LOWER]), k.crouch_rate * body.dt)
-    still = m[MODE] != WALK
+    still = m[MODE] == STAND or m[MODE] == SHIFT
     wish = 0.0 if still else m[WISH_SPEED]
     if abs(wrapped(m[WISH_HEADING] - look.heading)) > k.slow_turn:  # V_d within a turn, section 5.3.5
         wish = clamp(wish, -k.turn_speed, k.turn_speed)
