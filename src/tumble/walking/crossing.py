@@ -17,6 +17,7 @@ from tumble.walking.memory import (
     DUCK_CROUCH,
     FRONT,
     GROUND,
+    HURDLE,
     HEADING,
     LAND_X,
     LAND_Y,
@@ -54,9 +55,11 @@ from tumble.walking.terrain import (
     ROOM,
     STEEP,
     duck,
+    far_side,
     footing,
     gather,
     ground_at,
+    is_hurdle,
     lay_path,
     level,
     next_edge,
@@ -69,7 +72,7 @@ from tumble.walking.vectors import clamp, dot, vec
 
 DECIDED = 0.3  # phase after which a foot keeps to the level that it was to land on
 NEAR = 0.08  # m from an edge from where one steps over it, of a body of the humanoid's size
-LEAN = 0.25  # m further from an edge for each m of its height, for the shin that leans over it
+LEAN = 0.4  # m further from an edge for each m of its height, for the shin that leans over it
 AHEAD = 2.0  # m that are looked ahead, of a body of the humanoid's size
 
 
@@ -170,7 +173,7 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
             count,
             at,
             natural,
-            max(m[PACE] * m[PERIOD], 0.2 * body.leg),
+            clamp(m[PACE] * m[PERIOD], 0.2 * body.leg, 0.5 * body.leg),
             heel,
             toe,
             NEAR * body.size,
@@ -179,7 +182,10 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
         )
     _limit_speed(body, m, spans, count, at, toe, barrier)
     pivot = dot(stance_foot, ahead) - body.sole[swing]
-    wanted = pivot + _time_step(body, k, m, look, land - pivot, level(spans, count, land), stance_foot, ahead)
+    rises = next_edge(spans, count, land + toe - NEAR * body.size)
+    near = is_hurdle(spans, count, rises) and rises - toe - _lean(spans, count, rises) - land < NEAR * body.size
+    near = near or (m[TRAILS] == 0.0 and m[TOP] > max(m[GROUND], level(spans, count, land)) + 0.05 * body.size)
+    wanted = pivot + _time_step(body, k, m, look, land - pivot, level(spans, count, land), near, stance_foot, ahead)
     wanted = clamp(wanted, at - 0.8 * reach, max(at + 0.8 * reach, land))
     chosen, land = land, _same_level(spans, count, land, wanted, heel, toe)
     top, front, back = passage(spans, count, start, land, heel, toe, gap)
@@ -190,6 +196,7 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
     m[BUSY] = 1.0
     m[LAND_X], m[LAND_Y] = chosen * ahead[0] + side * left[0], chosen * ahead[1] + side * left[1]
     m[TRAILS] = 1.0 if front < at - toe and back < at + toe else 0.0
+    m[HURDLE] = front + toe
     if m[TRAILS] == 1.0:  # back and up, so that the shin clears the edge that the knee is above already
         front = min(front, start) - k.pull_back * (top - level(spans, count, start))
     m[TOP], m[FRONT], m[BACK] = top, front, back
@@ -205,7 +212,7 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
 
 
 @njit(cache=True)
-def _time_step(body, k, m, look, length, height, stance_foot, ahead):  # type: ignore[no-untyped-def]
+def _time_step(body, k, m, look, length, height, careful, stance_foot, ahead):  # type: ignore[no-untyped-def]
     """When to land a foot `length` m ahead of the other, and the speed that gets the body there in a period.
 
     Returns the length for which there is time: the foot cannot be much quicker or slower than usual.
@@ -217,6 +224,8 @@ def _time_step(body, k, m, look, length, height, stance_foot, ahead):  # type: i
     shrink = math.exp(-rate * m[PERIOD])
     beyond = m[PACE] * m[PERIOD] * shrink / (1.0 - shrink) + clamp(m[TRIM], 0.0, 0.05 * body.leg)
     beyond += k.cross_lead * body.size + k.climb_lead * (height - m[GROUND])
+    if careful:  # the other foot has a long way then: no faster than the ankle can hold
+        beyond = k.pass_lead * body.size
     goal = max(length + beyond, 0.02 * body.size)
     place = dot(look.com, ahead) - dot(stance_foot, ahead)
     speed = dot(look.velocity, ahead)
@@ -231,7 +240,7 @@ def _time_step(body, k, m, look, length, height, stance_foot, ahead):  # type: i
 @njit(cache=True)
 def _height(body, m):  # type: ignore[no-untyped-def]
     """m at which a sole passes over what is below."""
-    return m[TOP] + CLEAR * body.size
+    return m[TOP] + (CLEAR + (0.06 if m[TRAILS] == 1.0 else 0.0)) * body.size
 
 
 @njit(cache=True)
@@ -270,6 +279,7 @@ def _choose(spans, count, at, natural, usual, heel, toe, near, barrier, reach): 
       near: how far from an edge a foot may be that one steps over it with the other, m.
       heel, toe, barrier, reach: see `footing` and `wall`.
     """
+    natural = min(natural, at + 1.2 * usual)
     edge = next_edge(spans, count, at + toe - near)
     if edge > 1e8:
         return natural
@@ -278,7 +288,7 @@ def _choose(spans, count, at, natural, usual, heel, toe, near, barrier, reach): 
     if left > near:
         steps = math.ceil(left / (1.2 * usual))
         return at + left / steps if steps <= 2 else natural
-    for wanted in (max(natural, edge + heel), edge + heel):
+    for wanted in (max(natural, edge + heel), edge + heel, far_side(spans, count, edge) + heel):
         beyond = footing(spans, count, wanted, heel, toe, 1.0)
         if beyond < barrier and _in_reach(spans, count, at, beyond, reach):
             return beyond

@@ -25,14 +25,17 @@ from tumble.walking.memory import (
     GROUND,
     HEADING,
     LEAN,
+    LEFT_TIME,
     MODE,
     PASS,
     PERIOD,
     PHASE,
+    PLAIN,
     SHIFT,
     SIDE,
     SPEED,
     STAND,
+    STEP_WIDTH,
     TUNED,
     WALK,
 )  # fmt: skip
@@ -62,8 +65,12 @@ def _virtual_force(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
         off = dot(sub(look.com, foot), look.left)
         if m[BUSY] == 1.0:
             speed = m[TUNED]
+        rate = pendulum_rate(body, look, foot)
         ahead = k.speed_gain * ((m[SPEED] if k.fixed_alpha else speed) - look.speed)
         side = k.side_stiffness * (place - off) + k.side_damping * (drift - look.drift)
+        if m[BUSY] == 1.0 and m[PLAIN] == 0.0:  # over its foot, until just before the other one lands
+            rest = (-1.0 if stance == 0 else 1.0) * m[STEP_WIDTH] * math.exp(-rate * m[LEFT_TIME])
+            side = 2.0 * k.side_stiffness * (rest - off - look.drift / rate)
     else:
         other = foot_place(body, f, i, 1 - stance)
         share = 0.5 if m[MODE] == STAND else 1.0
@@ -153,9 +160,9 @@ def _push(body, k, m, look, f, i, torque, leg, ahead, left, load):  # type: igno
         put(torque, leg + THIGH, cross((0.0, 0.0, height), scale(left, look.left)))
         if m[MODE] != PASS:
             put(torque, leg + THIGH, _keep_apart(body, k, m, look, f, i, (leg - LEGS) // 4))
+            left = 0.0
         elif (leg - LEGS) // 4 != int(m[SIDE]):
-            ahead = 0.0
-        left = 0.0
+            ahead = left = 0.0
     ahead, left = firm_force(
         body, (leg - LEGS) // 4, height, ahead, left, dot(spin, look.left), dot(spin, look.ahead), load, planted
     )
@@ -185,6 +192,9 @@ def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped
     if walking:
         carried = add(carried, vec(torque[swing_leg + THIGH]))
     makeup = sub(makeup, carried)
+    if walking and m[BUSY] == 1.0 and m[PLAIN] == 0.0:  # more would spin the foot on the ground
+        most = k.foot_twist * look.total * body.gravity
+        makeup = (makeup[0], makeup[1], clamp(makeup[2], -most, most))
     level = 0.0
     if not walking:  # on two loaded legs the pelvis is level by itself, and a torque would make the body sway
         level = clamp(6.0 * share * (1.0 - share), 0.0, 1.0) * dot(makeup, look.ahead)

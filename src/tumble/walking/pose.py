@@ -12,6 +12,7 @@ from tumble.walking.memory import (
     BEND,
     BLEND,
     BLENDED,
+    BUSY,
     CARRIED,
     CROUCH,
     HAND,
@@ -19,6 +20,7 @@ from tumble.walking.memory import (
     MODE,
     PASS,
     PHASE,
+    PLAIN,
     SIDE,
     SPEED,
     STYLE,
@@ -160,8 +162,10 @@ def hold(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def
         leg = LEGS + 4 * side
         stands = side == stance or m[MODE] != WALK
         pitch = angles[STANCE_ANKLE if stands else SWING_ANKLE] * angles[ANKLE_SPEED]
+        if not stands and m[BUSY] == 1.0 and m[PLAIN] == 0.0:
+            pitch = -0.1
         if m[MODE] == PASS and side != stance:
-            pitch = k.push_off * clamp(10.0 * passed(body, k, m, look, f, i) / body.size, 0.0, 1.0)
+            pitch = k.push_off * clamp(30.0 * passed(body, k, m, look, f, i) / body.size, 0.0, 1.0)
         _track_foot(body, k, look, f, i, torque, leg + FOOT, pitch)
         track_hinge(body, f, i, torque, leg + TOE, angles[STANCE_TOE if stands else SWING_TOE], 0.0, 1.0)
         if stands:

@@ -21,6 +21,7 @@ from tumble.walking.memory import (
     PASS,
     PERIOD,
     PHASE,
+    PLAIN,
     SHIFT,
     SIDE,
     SPEED,
@@ -31,6 +32,7 @@ from tumble.walking.memory import (
     SWING_Y,
     SWING_Z,
     TRIM,
+    WAITS,
     WALK,
     WISH_HEADING,
     WISH_SPEED,
@@ -154,6 +156,7 @@ def _begin_step(body, m, f, i, stance):  # type: ignore[no-untyped-def]
     m[MODE], m[SIDE], m[PHASE], m[CLOCK] = WALK, stance, 0.0, 0.0
     m[SWING_X], m[SWING_Y], m[SWING_Z] = ankle[0], ankle[1], ankle[2]
     m[STEPS] += 1.0
+    m[WAITS] = 1.0
 
 
 @njit(cache=True)
@@ -162,6 +165,17 @@ def passed(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     foot = foot_place(body, f, i, int(m[SIDE]))
     off = sub(look.com, foot)
     return k.pass_lead * body.size - dot(off, look.ahead) - look.speed / pendulum_rate(body, look, foot)
+
+
+@njit(cache=True)
+def _over_foot(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
+    """Whether the body is so far over the stance foot that the other may leave the ground for long."""
+    foot = foot_place(body, f, i, int(m[SIDE]))
+    aside = dot(sub(look.com, foot), look.left) + look.drift / pendulum_rate(body, look, foot)
+    lacks = passed(body, k, m, look, f, i)
+    if not look.touching[1 - int(m[SIDE])]:  # nothing to push off from
+        return lacks < 0.06 * body.size
+    return lacks < 0.0 and (abs(aside) < k.pass_aside * body.size or lacks < -0.03 * body.size)
 
 
 @njit(cache=True)
@@ -181,7 +195,8 @@ def decide(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     m[CLOCK] += body.dt
     if m[MODE] == WALK:
         swing = 1 - int(m[SIDE])
-        m[PHASE] += body.dt / _step_time(body, k, m, look, f, i)
+        going = m[WAITS] if m[BUSY] == 1.0 and m[PLAIN] == 0.0 and m[PHASE] < 1.0 else 1.0
+        m[PHASE] += going * body.dt / _step_time(body, k, m, look, f, i)
         if m[BUSY] == 0.0 and m[PHASE] > 0.2 and m[PHASE] < 1.0 and _far_enough(body, k, m, look, f, i):
             m[PHASE] = 1.0
         if m[PHASE] >= k.latest_strike or (m[PHASE] > k.earliest_strike and _lands(body, m, look, f, i)):
@@ -190,14 +205,13 @@ def decide(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
                 m[MODE], m[CLOCK] = STAND, 0.0
                 return
             m[SIDE] = swing
-            if forced and passed(body, k, m, look, f, i) > 0.0:
+            if forced and not _over_foot(body, k, m, look, f, i):
                 m[MODE], m[CLOCK] = PASS, 0.0
             else:
                 _begin_step(body, m, f, i, swing)
         return
     if m[MODE] == PASS:
-        hind = look.touching[1 - int(m[SIDE])]
-        if passed(body, k, m, look, f, i) < 0.0 or m[CLOCK] > k.pass_time or (not hind and m[CLOCK] > 0.05):
+        if _over_foot(body, k, m, look, f, i) or m[CLOCK] > k.pass_time:
             _begin_step(body, m, f, i, int(m[SIDE]))
         return
     lean, sway, half = _capture(body, look, f, i)

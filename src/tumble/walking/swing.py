@@ -13,6 +13,7 @@ from tumble.walking.memory import (
     FRONT,
     GROUND,
     HEADING,
+    HURDLE,
     PERIOD,
     PHASE,
     PLAIN,
@@ -24,13 +25,14 @@ from tumble.walking.memory import (
     TOP,
     TRAILS,
     TWIST,
+    WAITS,
     WISH_STYLE,
 )  # fmt: skip
 from tumble.walking.pose import rotation_of, track_hinge
 from tumble.walking.steps import foot_place, step_offset
 from tumble.walking.style import FOOT_AHEAD, FOOT_HEIGHT, FOOT_OUT
 from tumble.walking.terrain import CLEAR, OVER
-from tumble.walking.vectors import add, clamp, cross, scale, shortened, spline, sub, turn_between, vec
+from tumble.walking.vectors import add, clamp, cross, dot, scale, shortened, spline, sub, turn_between, turned, vec
 
 
 @njit(cache=True)
@@ -58,7 +60,8 @@ def _moved_to(m, s, x, y):  # type: ignore[no-untyped-def]
 def _over(body, terrain, k, m, x, y, ankle, phase):  # type: ignore[no-untyped-def]
     """The swing ankle's target on its way over something: (x, y) moved along the heading, and its height.
 
-    It waits before what it is not high enough for, and does not come down upon what it is not past.
+    Its phase waits while the foot lags behind, or is not high enough to go on; it does not come down upon what it is
+    not past.
     """
     ahead = (math.cos(m[HEADING]), math.sin(m[HEADING]))
     at = ankle[0] * ahead[0] + ankle[1] * ahead[1]
@@ -66,11 +69,35 @@ def _over(body, terrain, k, m, x, y, ankle, phase):  # type: ignore[no-untyped-d
     s, z = spline(terrain.path[0], 5, phase), spline(terrain.path[1], 5, phase)
     if phase > terrain.path[0, 1, 0] and at < m[BACK] - 0.02 * body.size:
         z = max(z, terrain.path[1, 1, 1])
-    if ankle[2] - body.ankle[swing] < m[TOP] + 0.3 * CLEAR * body.size and at < m[FRONT] + 0.02 * body.size:
-        s = min(s, m[FRONT])
+    low = ankle[2] - body.ankle[swing] < m[TOP] + 0.5 * CLEAR * body.size
+    m[WAITS] = clamp(1.5 - (s - at) / (0.12 * body.size), 0.3, 1.0)
+    if low and at < m[FRONT] + 0.02 * body.size and phase >= terrain.path[0, 1, 0]:
+        m[WAITS] = 0.0
     z -= body.size * k.feel_down * max(m[PHASE] - 1.0, 0.0)
     x, y = _moved_to(m, s, x, y)
     return (x, y, z)
+
+
+@njit(cache=True)
+def _clear_knee(body, k, m, hip, target, side, swing):  # type: ignore[no-untyped-def]
+    """Left of the plane of a trailing leg, turned so far that the knee points over what the foot is still to pass.
+
+    And the ankle's target, drawn back where that is not enough.
+    """
+    ahead = (math.cos(m[HEADING]), math.sin(m[HEADING]), 0.0)
+    out = 1.0 if swing == 0 else -1.0
+    room = k.knee_room * body.size
+    backs = 9 if target[2] - body.ankle[swing] < m[TOP] else 1  # one that is up already goes on
+    for turn in range(7):
+        angle = 0.17 * turn
+        across = add(scale(math.cos(angle), side), (0.0, 0.0, out * math.sin(angle)))
+        for back in range(backs):
+            place = sub(target, scale(0.03 * back * body.size, ahead))
+            pose, _ = leg_pose(hip, place, body.thigh[swing], body.shin[swing], across, 0.993)
+            knee = add(hip, scale(body.thigh[swing], turned(pose, (0.0, 0.0, -1.0))))
+            if knee[2] > m[TOP] + room or dot(knee, ahead) < m[HURDLE] - room:
+                return across, place
+    return side, target
 
 
 @njit(cache=True)
@@ -115,7 +142,11 @@ def swing(body, terrain, k, styles, m, look, f, i, angles, torque):  # type: ign
     hip = vec(f.xanchor[i, body.joint[leg + THIGH]])
     ankle = vec(f.xanchor[i, body.joint[leg + FOOT]])
     target = _ankle_target(body, terrain, k, m, look, stance_foot, angles, offset, ankle, phase, 0.0)
-    pose, knee = leg_pose(hip, target, body.thigh[swing], body.shin[swing], side, 0.993)
+    across = side
+    trails = m[BUSY] == 1.0 and m[TRAILS] == 1.0 and dot(ankle, look.ahead) < m[HURDLE]
+    if trails:
+        across, target = _clear_knee(body, k, m, hip, target, side, swing)
+    pose, knee = leg_pose(hip, target, body.thigh[swing], body.shin[swing], across, 0.993)
     # the same a moment later, for the wanted speeds
     later = 0.005
     soon = min(phase + later / m[PERIOD], 1.0)
@@ -127,18 +158,21 @@ def swing(body, terrain, k, styles, m, look, f, i, angles, torque):  # type: ign
     moving = add(vec(f.qvel[i]), cross(look.spin, sub(hip, place)))
     target = _ankle_target(body, terrain, k, m, look, stance_foot, angles, offset, ankle, soon, later)
     angles[FOOT_HEIGHT] = kept
-    next_pose, next_knee = leg_pose(
-        add(hip, scale(later, moving)), target, body.thigh[swing], body.shin[swing], side, 0.993
-    )
+    hip = add(hip, scale(later, moving))
+    if trails:
+        across, target = _clear_knee(body, k, m, hip, target, side, swing)
+    next_pose, next_knee = leg_pose(hip, target, body.thigh[swing], body.shin[swing], across, 0.993)
     most = k.cross_rate if m[BUSY] == 1.0 else k.swing_rate
     rate = shortened(scale(1.0 / later, turn_between(pose, next_pose)), most)
     knee_rate = clamp((next_knee - knee) / later, -most, most)
     spin = sub(sub(rate, look.spin), spin_of(body, f.xaxis[i], f.qvel[i], leg + THIGH))
     error = turn_between(rotation_of(f, body, i, leg + THIGH), pose)
     firm = 1.0 + k.load_firmness * (look.total / body.total - 1.0)
+    if m[BUSY] == 1.0 and m[PLAIN] == 0.0:
+        firm *= k.cross_firmness
     put(
         torque,
         leg + THIGH,
         add(scale(firm * body.stiffness[leg], error), scale(math.sqrt(firm) * body.resist[leg], spin)),
     )
-    track_hinge(body, f, i, torque, leg + SHIN, knee, knee_rate, 1.0)
+    track_hinge(body, f, i, torque, leg + SHIN, knee, knee_rate, firm)

@@ -21,10 +21,10 @@ from tumble.walking.vectors import clamp
 
 OVER = 0.55  # of the leg's length: the highest that is stepped over
 CLIMB = 0.3  # of the leg's length: the highest single step up or down
-REACH = 0.8  # of the leg's length: the longest step across something, ankle to ankle
+REACH = 0.9  # of the leg's length: the longest step across something, ankle to ankle
 STEEP = 1.6  # m that this is less for each m up or down
 GAP = 0.03  # m between a foot and an edge, of a body of the humanoid's size
-CLEAR = 0.05  # m between a sole and what it passes over
+CLEAR = 0.08  # m between a sole and what it passes over
 ROOM = 0.06  # m between the crown and what it ducks under
 BENDS = np.linspace(0.0, 1.3, 14)  # rad, of the table of crowns
 FIRST, LAST, TOP, FIRM = 0, 1, 2, 3  # of a span; FIRM: 1 where one may stand on it
@@ -249,6 +249,23 @@ def next_edge(spans, count, s):  # type: ignore[no-untyped-def]
             if s < edge < first and abs(level(spans, count, edge - EDGE) - level(spans, count, edge + EDGE)) > 0.02:
                 first = edge
     return first
+
+
+@njit(cache=True)
+def far_side(spans, count, edge):  # type: ignore[no-untyped-def]
+    """Where that ends which begins at an edge, m; the edge itself where the ground drops there."""
+    last = edge
+    for j in range(count):
+        if spans[j, FIRST] <= edge + EDGE < spans[j, LAST]:
+            last = max(last, spans[j, LAST])
+    return last
+
+
+@njit(cache=True)
+def is_hurdle(spans, count, edge):  # type: ignore[no-untyped-def]
+    """Whether what begins at an edge rises and ends on the level before it."""
+    before, beyond = level(spans, count, edge - EDGE), level(spans, count, far_side(spans, count, edge) + EDGE)
+    return level(spans, count, edge + EDGE) > before + 0.05 and abs(beyond - before) < 0.02
 
 
 @njit(cache=True)
