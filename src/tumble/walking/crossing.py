@@ -59,6 +59,7 @@ from tumble.walking.terrain import (
     footing,
     gather,
     ground_at,
+    holds,
     is_hurdle,
     lay_path,
     level,
@@ -73,6 +74,7 @@ from tumble.walking.vectors import clamp, dot, vec
 DECIDED = 0.3  # phase after which a foot keeps to the level that it was to land on
 NEAR = 0.08  # m from an edge from where one steps over it, of a body of the humanoid's size
 LEAN = 0.4  # m further from an edge for each m of its height, for the shin that leans over it
+LEAN_BACK = 0.12  # m further beyond it, for the leg that comes down leaning back
 AHEAD = 2.0  # m that are looked ahead, of a body of the humanoid's size
 
 
@@ -288,7 +290,12 @@ def _choose(spans, count, at, natural, usual, heel, toe, near, barrier, reach): 
     if left > near:
         steps = math.ceil(left / (1.2 * usual))
         return at + left / steps if steps <= 2 else natural
-    for wanted in (max(natural, edge + heel), edge + heel, far_side(spans, count, edge) + heel):
+    far = far_side(spans, count, edge) + heel
+    if is_hurdle(spans, count, edge):
+        room = LEAN_BACK * (level(spans, count, edge + EDGE) - level(spans, count, edge - EDGE))
+        if _in_reach(spans, count, at, far + room, reach) and holds(spans, count, far + room, heel, toe):
+            return max(far + room, min(natural, far + 2.0 * room))
+    for wanted in (max(natural, edge + heel), edge + heel, far):
         beyond = footing(spans, count, wanted, heel, toe, 1.0)
         if beyond < barrier and _in_reach(spans, count, at, beyond, reach):
             return beyond

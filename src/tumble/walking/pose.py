@@ -15,6 +15,7 @@ from tumble.walking.memory import (
     BUSY,
     CARRIED,
     CROUCH,
+    GROUND,
     HAND,
     HAND_SIZE,
     MODE,
@@ -24,6 +25,7 @@ from tumble.walking.memory import (
     SIDE,
     SPEED,
     STYLE,
+    TOP,
     TWIST,
     WALK,
     WISH_STYLE,
@@ -133,6 +135,8 @@ def _track_hand(body, k, m, look, f, i, torque, side, swung, bent):  # type: ign
 def _stance_knee(body, m, angles, side):  # type: ignore[no-untyped-def]
     """Wanted angle of a stance knee: the style's, a crouch's, and more in a leg that is longer than the other."""
     knee = max(angles[STANCE_KNEE], 0.0) + m[CROUCH]
+    if m[MODE] == PASS or (m[BUSY] == 1.0 and m[PLAIN] == 0.0 and m[TOP] > m[GROUND] + 0.1 * body.size):
+        knee = m[CROUCH]  # straight before what it would hit
     if body.extra_knee[side] < 1e-3:
         return knee
     reach = leg_reach(body.thigh[side], body.shin[side], knee) - body.extra_knee[side]
@@ -165,7 +169,7 @@ def hold(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def
         if not stands and m[BUSY] == 1.0 and m[PLAIN] == 0.0:
             pitch = -0.1
         if m[MODE] == PASS and side != stance:
-            pitch = k.push_off * clamp(30.0 * passed(body, k, m, look, f, i) / body.size, 0.0, 1.0)
+            pitch = k.push_off * clamp(14.0 * passed(body, k, m, look, f, i) / body.size, 0.0, 1.0)
         _track_foot(body, k, look, f, i, torque, leg + FOOT, pitch)
         track_hinge(body, f, i, torque, leg + TOE, angles[STANCE_TOE if stands else SWING_TOE], 0.0, 1.0)
         if stands:

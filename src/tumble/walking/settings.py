@@ -83,7 +83,7 @@ class WalkSettings:
     foot_twist: float = 0.04  # m, lever with which the weight keeps a foot from turning on the ground; ours
     pass_aside: float = 0.02  # m beside it
     pass_time: float = 1.5  # s that it pushes on both feet at most; ours
-    push_off: float = 1.0  # rad that the hind foot is pressed down then, at 0.1 m short; ours
+    push_off: float = 1.6  # rad that the hind foot is pressed down then, at 0.1 m short; ours
     cross_firmness: float = 2.0  # times the stiffness of a leg that swings over something; ours
     knee_room: float = 0.09  # m between a trailing knee and what its foot is still to pass; ours
     pull_back: float = 0.3  # m that the trailing foot is drawn back for each m it has to rise; ours

@@ -174,7 +174,7 @@ def _over_foot(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     aside = dot(sub(look.com, foot), look.left) + look.drift / pendulum_rate(body, look, foot)
     lacks = passed(body, k, m, look, f, i)
     if not look.touching[1 - int(m[SIDE])]:  # nothing to push off from
-        return lacks < 0.06 * body.size
+        return lacks < 0.09 * body.size
     return lacks < 0.0 and (abs(aside) < k.pass_aside * body.size or lacks < -0.03 * body.size)
 
 
