@@ -28,6 +28,7 @@ from tumble.walking.memory import (
     LOWER,
     MODE,
     PACE,
+    PASS,
     PERIOD,
     PHASE,
     PLAIN,
@@ -43,7 +44,7 @@ from tumble.walking.memory import (
     WALK,
     WISH_CROUCH,
 )  # fmt: skip
-from tumble.walking.steps import foot_place, pendulum_rate, step_offset
+from tumble.walking.steps import crosses, foot_place, pendulum_rate, step_offset
 from tumble.walking.terrain import (
     BENDS,
     CLEAR,
@@ -73,8 +74,9 @@ from tumble.walking.vectors import clamp, dot, vec
 
 DECIDED = 0.3  # phase after which a foot keeps to the level that it was to land on
 NEAR = 0.08  # m from an edge from where one steps over it, of a body of the humanoid's size
-LEAN = 0.4  # m further from an edge for each m of its height, for the shin that leans over it
+LEAN, HURDLE_LEAN = 0.25, 0.4  # m further from an edge for each m of its height, for the shin that leans over it
 LEAN_BACK = 0.12  # m further beyond it, for the leg that comes down leaning back
+HURDLE_REACH = 0.9  # of the leg's length: the longest step over something
 AHEAD = 2.0  # m that are looked ahead, of a body of the humanoid's size
 
 
@@ -92,7 +94,7 @@ def heed(body, terrain, k, m, look, f, i):  # type: ignore[no-untyped-def]
         m[TOP], m[TRAILS] = 0.0, 0.0
         was, m[GROUND] = m[GROUND], ground_at(terrain, foot)
         m[BUSY], m[LIMIT], m[LEAST_PERIOD], m[LOWER] = 0.0, UNLIMITED, 0.0, 0.0
-        if m[MODE] == WALK and abs(m[GROUND] - was) > 0.01:
+        if (m[MODE] == WALK or m[MODE] == PASS) and abs(m[GROUND] - was) > 0.01:
             _take_weight(body, m, f, i)
     if m[MODE] == WALK:
         _heed_ground(body, terrain, k, m, look, f, i, ahead, left, foot)
@@ -166,7 +168,7 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
         return
     spans = terrain.spans
     over, climb, reach = OVER * body.leg, CLIMB * body.leg, REACH * body.leg
-    barrier = wall(spans, count, at, heel + toe, over, climb, reach)
+    barrier = wall(spans, count, at, heel + toe, over, climb, HURDLE_REACH * body.leg)
     if m[BUSY] == 1.0 and m[PHASE] > DECIDED:
         land = m[LAND_X] * ahead[0] + m[LAND_Y] * ahead[1]
     else:
@@ -242,13 +244,15 @@ def _time_step(body, k, m, look, length, height, careful, stance_foot, ahead):  
 @njit(cache=True)
 def _height(body, m):  # type: ignore[no-untyped-def]
     """m at which a sole passes over what is below."""
-    return m[TOP] + (CLEAR + (0.06 if m[TRAILS] == 1.0 else 0.0)) * body.size
+    higher = (0.09 if m[TRAILS] == 1.0 else 0.03) if crosses(body, m) else 0.0
+    return m[TOP] + (CLEAR + higher) * body.size
 
 
 @njit(cache=True)
 def _lean(spans, count, edge):  # type: ignore[no-untyped-def]
     """m that a foot keeps further from an edge that rises, for the shin that leans over it."""
-    return max(LEAN * (level(spans, count, edge + EDGE) - level(spans, count, edge - EDGE)), 0.0)
+    lean = HURDLE_LEAN if is_hurdle(spans, count, edge) else LEAN
+    return max(lean * (level(spans, count, edge + EDGE) - level(spans, count, edge - EDGE)), 0.0)
 
 
 @njit(cache=True)
@@ -293,7 +297,7 @@ def _choose(spans, count, at, natural, usual, heel, toe, near, barrier, reach): 
     far = far_side(spans, count, edge) + heel
     if is_hurdle(spans, count, edge):
         room = LEAN_BACK * (level(spans, count, edge + EDGE) - level(spans, count, edge - EDGE))
-        if _in_reach(spans, count, at, far + room, reach) and holds(spans, count, far + room, heel, toe):
+        if far + room - at <= HURDLE_REACH / REACH * reach and holds(spans, count, far + room, heel, toe):
             return max(far + room, min(natural, far + 2.0 * room))
     for wanted in (max(natural, edge + heel), edge + heel, far):
         beyond = footing(spans, count, wanted, heel, toe, 1.0)

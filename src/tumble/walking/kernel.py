@@ -30,7 +30,6 @@ from tumble.walking.memory import (
     PASS,
     PERIOD,
     PHASE,
-    PLAIN,
     SHIFT,
     SIDE,
     SPEED,
@@ -40,7 +39,7 @@ from tumble.walking.memory import (
     WALK,
 )  # fmt: skip
 from tumble.walking.pose import generate, hinge, hold, rotation_of, trunk_pose
-from tumble.walking.steps import decide, foot_place, gait, passed, pendulum_rate
+from tumble.walking.steps import crosses, decide, foot_place, gait, passed, pendulum_rate
 from tumble.walking.swing import swing
 from tumble.walking.vectors import add, clamp, cross, dot, scale, shortened, sub, turn_between, turned, vec
 from tumble.walking.wishes import follow, look_at, stand_width
@@ -68,7 +67,7 @@ def _virtual_force(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
         rate = pendulum_rate(body, look, foot)
         ahead = k.speed_gain * ((m[SPEED] if k.fixed_alpha else speed) - look.speed)
         side = k.side_stiffness * (place - off) + k.side_damping * (drift - look.drift)
-        if m[BUSY] == 1.0 and m[PLAIN] == 0.0:  # over its foot, until just before the other one lands
+        if crosses(body, m):  # over its foot, until just before the other one lands
             rest = (-1.0 if stance == 0 else 1.0) * m[STEP_WIDTH] * math.exp(-rate * m[LEFT_TIME])
             side = 2.0 * k.side_stiffness * (rest - off - look.drift / rate)
     else:
@@ -192,7 +191,7 @@ def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped
     if walking:
         carried = add(carried, vec(torque[swing_leg + THIGH]))
     makeup = sub(makeup, carried)
-    if walking and m[BUSY] == 1.0 and m[PLAIN] == 0.0:  # more would spin the foot on the ground
+    if walking and crosses(body, m):  # more would spin the foot on the ground
         most = k.foot_twist * look.total * body.gravity
         makeup = (makeup[0], makeup[1], clamp(makeup[2], -most, most))
     level = 0.0

@@ -12,25 +12,21 @@ from tumble.walking.memory import (
     BEND,
     BLEND,
     BLENDED,
-    BUSY,
     CARRIED,
     CROUCH,
-    GROUND,
     HAND,
     HAND_SIZE,
     MODE,
     PASS,
     PHASE,
-    PLAIN,
     SIDE,
     SPEED,
     STYLE,
-    TOP,
     TWIST,
     WALK,
     WISH_STYLE,
 )  # fmt: skip
-from tumble.walking.steps import passed
+from tumble.walking.steps import crosses, passed
 from tumble.walking.style import (
     ANKLE_SPEED,
     ARM_SPEED,
@@ -135,7 +131,9 @@ def _track_hand(body, k, m, look, f, i, torque, side, swung, bent):  # type: ign
 def _stance_knee(body, m, angles, side):  # type: ignore[no-untyped-def]
     """Wanted angle of a stance knee: the style's, a crouch's, and more in a leg that is longer than the other."""
     knee = max(angles[STANCE_KNEE], 0.0) + m[CROUCH]
-    if m[MODE] == PASS or (m[BUSY] == 1.0 and m[PLAIN] == 0.0 and m[TOP] > m[GROUND] + 0.1 * body.size):
+    if m[MODE] == PASS and side != int(m[SIDE]):
+        knee = 0.0  # it pushes off
+    elif crosses(body, m):
         knee = m[CROUCH]  # straight before what it would hit
     if body.extra_knee[side] < 1e-3:
         return knee
@@ -166,7 +164,7 @@ def hold(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def
         leg = LEGS + 4 * side
         stands = side == stance or m[MODE] != WALK
         pitch = angles[STANCE_ANKLE if stands else SWING_ANKLE] * angles[ANKLE_SPEED]
-        if not stands and m[BUSY] == 1.0 and m[PLAIN] == 0.0:
+        if not stands and crosses(body, m):
             pitch = -0.1
         if m[MODE] == PASS and side != stance:
             pitch = k.push_off * clamp(14.0 * passed(body, k, m, look, f, i) / body.size, 0.0, 1.0)

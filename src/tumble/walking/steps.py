@@ -13,6 +13,7 @@ from tumble.walking.memory import (
     BUSY,
     CLOCK,
     CROUCH,
+    GROUND,
     HEADING,
     LAND_Z,
     LEFT_TIME,
@@ -21,7 +22,6 @@ from tumble.walking.memory import (
     PASS,
     PERIOD,
     PHASE,
-    PLAIN,
     SHIFT,
     SIDE,
     SPEED,
@@ -31,6 +31,7 @@ from tumble.walking.memory import (
     SWING_X,
     SWING_Y,
     SWING_Z,
+    TOP,
     TRIM,
     WAITS,
     WALK,
@@ -45,6 +46,12 @@ from tumble.walking.wishes import stand_width
 def foot_place(body, f, i, side):  # type: ignore[no-untyped-def]
     """Middle of a foot: its centre of mass."""
     return vec(f.xipos[i, body.ids[LEGS + 4 * side + FOOT]])
+
+
+@njit(cache=True)
+def crosses(body, m):  # type: ignore[no-untyped-def]
+    """Whether the swing foot goes over something, not up or down."""
+    return m[BUSY] == 1.0 and m[TOP] > max(m[GROUND], m[LAND_Z]) + 0.05 * body.size
 
 
 @njit(cache=True)
@@ -195,7 +202,7 @@ def decide(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     m[CLOCK] += body.dt
     if m[MODE] == WALK:
         swing = 1 - int(m[SIDE])
-        going = m[WAITS] if m[BUSY] == 1.0 and m[PLAIN] == 0.0 and m[PHASE] < 1.0 else 1.0
+        going = m[WAITS] if m[PHASE] < 1.0 and crosses(body, m) else 1.0
         m[PHASE] += going * body.dt / _step_time(body, k, m, look, f, i)
         if m[BUSY] == 0.0 and m[PHASE] > 0.2 and m[PHASE] < 1.0 and _far_enough(body, k, m, look, f, i):
             m[PHASE] = 1.0

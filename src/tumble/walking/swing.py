@@ -29,7 +29,7 @@ from tumble.walking.memory import (
     WISH_STYLE,
 )  # fmt: skip
 from tumble.walking.pose import rotation_of, track_hinge
-from tumble.walking.steps import foot_place, step_offset
+from tumble.walking.steps import crosses, foot_place, step_offset
 from tumble.walking.style import FOOT_AHEAD, FOOT_HEIGHT, FOOT_OUT
 from tumble.walking.terrain import CLEAR, OVER
 from tumble.walking.vectors import add, clamp, cross, dot, scale, shortened, spline, sub, turn_between, turned, vec
@@ -69,10 +69,12 @@ def _over(body, terrain, k, m, x, y, ankle, phase):  # type: ignore[no-untyped-d
     s, z = spline(terrain.path[0], 5, phase), spline(terrain.path[1], 5, phase)
     if phase > terrain.path[0, 1, 0] and at < m[BACK] - 0.02 * body.size:
         z = max(z, terrain.path[1, 1, 1])
-    low = ankle[2] - body.ankle[swing] < m[TOP] + 0.5 * CLEAR * body.size
+    low = ankle[2] - body.ankle[swing] < m[TOP] + 0.3 * CLEAR * body.size and at < m[FRONT] + 0.02 * body.size
     m[WAITS] = clamp(1.5 - (s - at) / (0.12 * body.size), 0.3, 1.0)
-    if low and at < m[FRONT] + 0.02 * body.size and phase >= terrain.path[0, 1, 0]:
+    if low and crosses(body, m) and phase >= terrain.path[0, 1, 0]:
         m[WAITS] = 0.0
+    elif low and not crosses(body, m):
+        s = min(s, m[FRONT])
     z -= body.size * k.feel_down * max(m[PHASE] - 1.0, 0.0)
     x, y = _moved_to(m, s, x, y)
     return (x, y, z)
@@ -143,7 +145,7 @@ def swing(body, terrain, k, styles, m, look, f, i, angles, torque):  # type: ign
     ankle = vec(f.xanchor[i, body.joint[leg + FOOT]])
     target = _ankle_target(body, terrain, k, m, look, stance_foot, angles, offset, ankle, phase, 0.0)
     across = side
-    trails = m[BUSY] == 1.0 and m[TRAILS] == 1.0 and dot(ankle, look.ahead) < m[HURDLE]
+    trails = crosses(body, m) and m[TRAILS] == 1.0 and dot(ankle, look.ahead) < m[HURDLE]
     if trails:
         across, target = _clear_knee(body, k, m, hip, target, side, swing)
     pose, knee = leg_pose(hip, target, body.thigh[swing], body.shin[swing], across, 0.993)
@@ -168,7 +170,7 @@ def swing(body, terrain, k, styles, m, look, f, i, angles, torque):  # type: ign
     spin = sub(sub(rate, look.spin), spin_of(body, f.xaxis[i], f.qvel[i], leg + THIGH))
     error = turn_between(rotation_of(f, body, i, leg + THIGH), pose)
     firm = 1.0 + k.load_firmness * (look.total / body.total - 1.0)
-    if m[BUSY] == 1.0 and m[PLAIN] == 0.0:
+    if crosses(body, m):
         firm *= k.cross_firmness
     put(
         torque,

@@ -21,10 +21,10 @@ from tumble.walking.vectors import clamp
 
 OVER = 0.55  # of the leg's length: the highest that is stepped over
 CLIMB = 0.3  # of the leg's length: the highest single step up or down
-REACH = 0.9  # of the leg's length: the longest step across something, ankle to ankle
+REACH = 0.8  # of the leg's length: the longest step across something, ankle to ankle
 STEEP = 1.6  # m that this is less for each m up or down
 GAP = 0.03  # m between a foot and an edge, of a body of the humanoid's size
-CLEAR = 0.08  # m between a sole and what it passes over
+CLEAR = 0.05  # m between a sole and what it passes over
 ROOM = 0.06  # m between the crown and what it ducks under
 BENDS = np.linspace(0.0, 1.3, 14)  # rad, of the table of crowns
 FIRST, LAST, TOP, FIRM = 0, 1, 2, 3  # of a span; FIRM: 1 where one may stand on it
