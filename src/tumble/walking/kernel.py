@@ -23,6 +23,7 @@ from tumble.walking.memory import (
     CLOCK,
     CROUCH,
     GROUND,
+    HAUL,
     HEADING,
     LEAN,
     MODE,
@@ -167,7 +168,7 @@ def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped
         if walking:
             for bone in range(LEGS + 4 * (1 - stance), LEGS + 4 * (1 - stance) + 4):
                 add_gravity(body, torque, f.subtree_com[i], f.xanchor[i], bone)
-    use_hands(body, m, look, f, i, torque)
+    use_hands(body, m, f, i, torque)
     swing_leg = LEGS + 4 * (1 - stance)
     share = _stance_share(body, m, look, f, i)
     grounded = look.touching[0] or look.touching[1]
@@ -178,6 +179,9 @@ def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped
     if walking:
         carried = add(carried, vec(torque[swing_leg + THIGH]))
     makeup = sub(makeup, carried)
+    if m[HAUL] > 0.0:  # a foot that must turn the body and a crate spins on the ground instead
+        most = k.haul_turn * body.scale
+        makeup = (makeup[0], makeup[1], clamp(makeup[2], -most, most))
     level = 0.0
     if not walking:  # on two loaded legs the pelvis is level by itself, and a torque would make the body sway
         level = clamp(6.0 * share * (1.0 - share), 0.0, 1.0) * dot(makeup, look.ahead)
