@@ -21,7 +21,16 @@ from tumble.walking import Walker, WalkSettings, builtin_styles
 from tumble.walking import memory as mem
 from tumble.walking.balance import add_gravity, tune_velocity
 from tumble.walking.body import BACK, BONES, FOOT, LEGS, PELVIS, SHIN, THIGH, TORSO, body_of
-from tumble.walking.legs import gait_ahead, gait_side, knee_for, leg_pose, leg_reach, pendulum_later, pendulum_step
+from tumble.walking.legs import (
+    gait_ahead,
+    gait_place,
+    gait_side,
+    knee_for,
+    leg_pose,
+    leg_reach,
+    pendulum_later,
+    pendulum_step,
+)
 from tumble.walking.style import read_style, table_of
 from tumble.walking.swing import _clear_of
 from tumble.walking.vectors import about, from_axes, multiply, spline, turn_between, turned, wrapped
@@ -123,6 +132,8 @@ def test_the_pendulums_walk_repeats_itself():
     place, now = -0.5 * speed * period, gait_ahead(speed, 0.0, period, rate)
     later, then = pendulum_later(place, now, period, rate)
     assert later == pytest.approx(0.5 * speed * period) and then == pytest.approx(now)
+    for time in (0.0, 0.2, 0.6):
+        assert gait_place(speed, time, period, rate) == pytest.approx(pendulum_later(place, now, time, rate)[0])
     y, v = gait_side(half, 0.0, period, rate)
     y2, v2 = pendulum_later(y, v, period, rate)
     assert (y, y2) == pytest.approx((half, half)) and v2 == pytest.approx(-v)
@@ -244,7 +255,7 @@ def test_wishes_are_in_the_state(scene, walker):
         ({"speed": 9.0}, "speed must be a number -1 or more and at most 2, got 9"),
         ({"heading": float("nan")}, "heading must be a number"),
         ({"style": "hapy"}, "no style 'hapy'; there are: chicken, drunken, happy, lean"),
-        ({"hopp": 1.0}, "no wish 'hopp'; there are: alpha, bend, crouch, haul, heading"),
+        ({"hopp": 1.0}, "no wish 'hopp'; there are: alpha, bend, crouch, drift, haul, heading"),
     ],
 )
 def test_bad_wishes_are_refused(scene, walker, wishes, message):
@@ -311,6 +322,17 @@ def test_it_walks_and_turns(scene, walker):
     assert moved[0] == pytest.approx([0.6, 0], abs=0.12)
     assert moved[1] == pytest.approx([0.6 * math.cos(1), 0.6 * math.sin(1)], abs=0.15)
     assert moved[2] == pytest.approx([-0.4, 0], abs=0.12)
+
+
+@pytest.mark.parametrize("drift", [-0.2, 0.2])
+def test_it_walks_sideways(scene, walker, drift):
+    """A pendulum whose landings are shifted drifts at the speed asked for; it goes on ahead and faces ahead."""
+    sims = started(scene, walker, speed=0.4, drift=drift)
+    go(sims, walker, 3.0)
+    start = sims.view("qpos")[0, :2].copy()
+    go(sims, walker, 5.0)
+    ahead, left = (sims.view("qpos")[0, :2] - start) / 5.0
+    assert left == pytest.approx(drift, abs=0.05) and ahead == pytest.approx(0.4, abs=0.06)
 
 
 def test_it_stands_still(scene, walker):

@@ -39,6 +39,7 @@ class Physics:
     substeps: int = 1  # physics steps a control step
     motor_gain: float = 1.0  # factor on the velocity gains of a character's motors; ours
     friction: float = 1.0  # not given; ours
+    isotropic: bool = False  # friction alike in all directions, as what is dragged needs; else a little faster
     speculative: bool = True  # contacts are found before a fast limb is deep in the ground
 
     def __post_init__(self) -> None:
@@ -93,6 +94,8 @@ class Scene:
         # implicitfast the feet of a standing character sink 6 cm.
         option.integrator = mujoco.mjtIntegrator.mjINT_DISCRETE
         option.iterations, option.ls_iterations = 15, 15
+        if self.physics.isotropic:
+            option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
         if self.physics.speculative:
             option.enableflags |= mujoco.mjtEnableBit.mjENBL_SPECULATIVE  # type: ignore[attr-defined]
         motors.add(spec, self.character, self.physics.motor_gain)

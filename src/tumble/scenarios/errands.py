@@ -119,7 +119,7 @@ class _Haul(Errand):
         turn = float(rng.uniform(-math.pi, math.pi))
         handles = ((-0.7, 0.22, 0.5), (-0.7, -0.22, 0.5))
         crate = Crate("crate", (x, y, 0.4), (0.35, 0.4, 0.4), self.mass, 0.2, turn, handles)
-        return walking_scene(character, [crate])
+        return walking_scene(character, [crate], isotropic=True)
 
     def moved(self, track: Track) -> tuple[float, float]:
         """m that the crate has come along its way, and aside."""

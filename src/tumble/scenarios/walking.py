@@ -153,7 +153,7 @@ class WalkBodies(Scenario):
         return math.dist(start, end) > 5.0
 
 
-def walking_scene(character: Character, props: Sequence[Prop] = ()) -> Scene:
-    """The scene of a walker: small steps, torques, the thesis's friction."""
-    physics = Physics(timestep=STEP, speculative=False, friction=FRICTION)
+def walking_scene(character: Character, props: Sequence[Prop] = (), isotropic: bool = False) -> Scene:
+    """The scene of a walker: small steps, torques, the thesis's friction; see `Physics` for isotropic."""
+    physics = Physics(timestep=STEP, speculative=False, friction=FRICTION, isotropic=isotropic)
     return Scene(character, props, physics=physics, motors=ForceMotors)

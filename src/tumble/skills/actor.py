@@ -143,7 +143,7 @@ class Actor:
         for hand in (0, 1):
             self.walker.hold(self.sims, self.row, hand, None)
             self.walker.reach(self.sims, self.row, hand, None)
-        self.wish(load=0.0, alpha=0.0, haul=0.0)
+        self.wish(load=0.0, alpha=0.0, haul=0.0, drift=0.0)
 
     # what it wishes
 
@@ -177,7 +177,7 @@ class Actor:
     def rise(self) -> None:
         """Straighten; hands that hold nothing swing, the others carry on."""
         self._memory[own.LOW] = 0.0
-        self.wish(bend=0.0, crouch=0.0, alpha=0.0, haul=0.0)
+        self.wish(bend=0.0, crouch=0.0, alpha=0.0, haul=0.0, drift=0.0)
         for hand in (0, 1):
             if self.held(hand) is None:
                 self.walker.reach(self.sims, self.row, hand, None)

@@ -10,14 +10,15 @@ from tumble.skills.approach import TAKE, dock, facing, turned
 from tumble.skills.holding import AWAY, back_off, come_anew, reach_down
 from tumble.walking import memory as mem
 
-ALPHA = 0.15  # s: 0.2 instead of 0.05, section 5.5.4
+ALPHA = 0.15  # s, in pulling: 0.2 instead of 0.05, section 5.5.4
 PACE = 0.4  # m/s
 STAND_OFF = 0.38  # m from the handles; ours
 PUSH_REACH, PULL_REACH = 0.38, 0.46  # m ahead of the pelvis where hands push and pull; ours
 GRAVITY = 9.81  # m/s^2
 STUCK = 0.03  # m/s of a crate that does not come along
-SHIFT = 0.6  # m that the hands go sideways for each m that a crate is off its line
-STEER = 0.8  # rad that it turns back for each rad that a pushed crate has turned, and each m that it is off its line
+SHIFT = 0.6  # m that the hands go sideways for each m that a pulled crate is off its line
+STEER = 0.8  # rad that it turns back for each rad that a pushed crate has turned
+DRIFT, FASTEST_DRIFT = 0.6, 0.1  # m/s sideways for each m that crate and body are off the line, and at most
 TUG, TUG_PERIOD = 0.25, 1.4  # rad of the trunk to and fro, s; section 5.5.4: sporadic tugging by the bend; ours
 
 CLOSE, HAUL, STOP = TAKE + 1, TAKE + 2, AWAY + 1  # stages
@@ -62,7 +63,7 @@ def _haul(actor: Actor, name: str, distance: float, way: float) -> bool:
         moved = way * float((actor.crate_place(name)[:2] - notes[START_X : START_Y + 1]) @ ahead)
         _lean_in(actor, name, way * min(PACE, actor.pace, max(0.12, 0.8 * (distance - moved))))
         if moved > distance - 0.03:
-            actor.wish(speed=0.0, alpha=0.0, haul=0.0)
+            actor.wish(speed=0.0, drift=0.0, bend=0.0, alpha=0.0, haul=0.0)
             actor.stage = STOP
     elif actor.stands or actor.clock > 3.0:
         actor.let_go()
@@ -75,14 +76,27 @@ def _lean_in(actor: Actor, name: str, speed: float) -> None:
     crate, notes = actor.crate(name), actor.notes
     slow = np.linalg.norm(actor.sims.view(f"{name}.vel")[actor.row]) < STUCK
     notes[STILL] = notes[STILL] + 1 if slow else 0
-    if notes[STILL] > 75:
-        actor.wish(bend=TUG * math.sin(2 * math.pi * actor.clock / TUG_PERIOD))
-    astray = turned(actor.crate_turn(name), notes[HEADING])
-    ahead = facing(notes[HEADING])
-    aside = (actor.crate_place(name)[:2] - notes[START_X : START_Y + 1]) @ (-ahead[1], ahead[0])
-    steer = -min(max(STEER * (astray + aside), -0.4), 0.4) if speed > 0 else 0.0
-    shift = -min(max(SHIFT * aside, -0.2), 0.2)  # a crate that slides follows a small force sideways
-    for hand, (left, up) in enumerate(zip(notes[LEFT : LEFT + 2], (notes[HEIGHT], notes[HEIGHT]), strict=True)):
-        actor.reach(hand, (actor.size * (PUSH_REACH if speed > 0 else PULL_REACH), left + shift, up), mem.BODY)
+    tug = TUG * math.sin(2 * math.pi * actor.clock / TUG_PERIOD) if notes[STILL] > 75 else 0.0
+    steer, drift, shift = _back_to_line(actor, name, speed > 0)
+    ahead = actor.size * (PUSH_REACH if speed > 0 else PULL_REACH)
+    for hand in (0, 1):
+        actor.reach(hand, (ahead, notes[LEFT + hand] + shift, notes[HEIGHT]), mem.BODY)
     force = math.copysign(1.1 * GRAVITY * crate.friction * crate.mass, speed)
-    actor.wish(speed=speed, heading=float(notes[HEADING]) + steer, alpha=ALPHA, haul=force)
+    heading = float(notes[HEADING]) + steer
+    actor.wish(speed=speed, heading=heading, drift=drift, bend=tug, alpha=0.0 if speed > 0 else ALPHA, haul=force)
+
+
+def _back_to_line(actor: Actor, name: str, pushes: bool) -> tuple[float, float, float]:
+    """What brings a crate back to its line: rad to turn, m/s to walk sideways, m to shift the hands, to the left."""
+    notes = actor.notes
+    left = facing(notes[HEADING] + math.pi / 2)
+    aside = float((actor.crate_place(name)[:2] - notes[START_X : START_Y + 1]) @ left)
+    if not pushes:
+        return 0.0, 0.0, -_bounded(SHIFT * aside, 0.2)
+    off = 0.5 * (aside + float((actor.place - notes[START_X : START_Y + 1]) @ left))
+    astray = turned(actor.crate_turn(name), notes[HEADING])
+    return -_bounded(STEER * astray, 0.4), -_bounded(DRIFT * off, FASTEST_DRIFT), 0.0
+
+
+def _bounded(value: float, most: float) -> float:
+    return min(max(value, -most), most)

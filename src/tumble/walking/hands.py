@@ -143,13 +143,15 @@ def reach(body, k, m, look, f, i, side, chest_spin):  # type: ignore[no-untyped-
 
 
 @njit(cache=True)
-def use_hands(body, m, look, f, i, torque):  # type: ignore[no-untyped-def]
+def use_hands(body, m, f, i, torque):  # type: ignore[no-untyped-def]
     """Lift, push or pull what the hands hold: a force at each palm, through arms and back (section 5.5.4)."""
+    # along the way, not where a swaying pelvis faces: a crate would be pushed to and fro
+    way = (math.cos(m[HEADING]), math.sin(m[HEADING]), 0.0)
     for side in range(2):
         mass = mass_of(body, m, side)
         if mass <= 0.0:
             continue
-        force = add(scale(0.5 * m[HAUL], look.ahead), (0.0, 0.0, m[LOAD] * mass * body.gravity))
+        force = add(scale(0.5 * m[HAUL], way), (0.0, 0.0, m[LOAD] * mass * body.gravity))
         arm, palm = ARMS + 2 * side, vec(f.site_xpos[i, body.palm[side]])
         for bone in (arm + 1, arm, TORSO, BACK):
             lever = sub(palm, vec(f.xanchor[i, body.joint[bone]]))

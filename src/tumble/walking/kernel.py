@@ -23,6 +23,7 @@ from tumble.walking.memory import (
     CLOCK,
     CROUCH,
     GROUND,
+    HAUL,
     HEADING,
     LEAN,
     LEFT_TIME,
@@ -180,7 +181,7 @@ def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped
         if walking:
             for bone in range(LEGS + 4 * (1 - stance), LEGS + 4 * (1 - stance) + 4):
                 add_gravity(body, torque, f.subtree_com[i], f.xanchor[i], bone)
-    use_hands(body, m, look, f, i, torque)
+    use_hands(body, m, f, i, torque)
     swing_leg = LEGS + 4 * (1 - stance)
     share = _stance_share(body, m, look, f, i)
     grounded = look.touching[0] or look.touching[1]
@@ -191,7 +192,7 @@ def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped
     if walking:
         carried = add(carried, vec(torque[swing_leg + THIGH]))
     makeup = sub(makeup, carried)
-    if walking and crosses(body, m):  # more would spin the foot on the ground
+    if m[HAUL] > 0.0 or (walking and crosses(body, m)):  # more would spin the foot on the ground
         most = k.foot_twist * look.total * body.gravity
         makeup = (makeup[0], makeup[1], clamp(makeup[2], -most, most))
     level = 0.0

@@ -34,6 +34,13 @@ def gait_ahead(speed, time, period, rate):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def gait_place(speed, time, period, rate):  # type: ignore[no-untyped-def]
+    """Place from the stance foot, m, where the pendulum of `gait_ahead` is then."""
+    half = 0.5 * rate * period
+    return 0.5 * speed * period * math.sinh(rate * time - half) / math.sinh(half)
+
+
+@njit(cache=True)
 def gait_side(half_width, time, period, rate):  # type: ignore[no-untyped-def]
     """Place from the stance foot and speed, m and m/s to the swing leg's side, of a pendulum that sways."""
     half = 0.5 * rate * period

@@ -54,6 +54,8 @@ HURDLE = 79  # m along the heading where that begins which the trailing foot is 
 SKILL = 64
 # What dancers remember
 DANCE = 80
+WISH_DRIFT = 89  # m/s to the left, besides what is walked ahead
+DRIFT = 90  # what that has become by now
 WISH_HAUL = 91  # N ahead with which the hands push, both together; below 0 they pull
 HAUL = 92  # what that has become by now
 PULLED = 93  # N ahead with which what the hands hold pulls the body by now

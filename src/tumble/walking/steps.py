@@ -6,13 +6,14 @@ from numba import njit
 
 from tumble.walking.body import FOOT, LEGS
 from tumble.walking.hands import busy
-from tumble.walking.legs import gait_ahead, gait_side, pendulum_later, pendulum_step
+from tumble.walking.legs import gait_ahead, gait_place, gait_side, pendulum_later, pendulum_step
 from tumble.walking.memory import (
     ALPHA,
     BACK,
     BUSY,
     CLOCK,
     CROUCH,
+    DRIFT,
     GROUND,
     HEADING,
     LAND_Z,
@@ -66,6 +67,8 @@ def gait(m, rate, time):  # type: ignore[no-untyped-def]
     left. m, m/s."""
     half = 0.5 * m[STEP_WIDTH] * (-1.0 if m[SIDE] == 0.0 else 1.0)
     place, drift = gait_side(half, time, m[PERIOD], rate)
+    place += gait_place(m[DRIFT], time, m[PERIOD], rate)
+    drift += gait_ahead(m[DRIFT], time, m[PERIOD], rate)
     return gait_ahead(m[PACE], time, m[PERIOD], rate), place, drift
 
 
@@ -95,7 +98,7 @@ def step_offset(body, k, m, look, stance_foot):  # type: ignore[no-untyped-def]
     ahead, side, on, over = deviation(body, m, look, stance_foot, k.lookahead)
     ahead = 0.5 * m[PACE] * m[PERIOD] - m[TRIM] + k.foot_placement * k.sagittal_gain * ahead
     ahead += k.load_lead * look.shifted + look.pushed - m[ALPHA] * m[SPEED]
-    side = half + k.foot_placement * k.coronal_gain * side
+    side = half + 0.5 * m[DRIFT] * m[PERIOD] + k.foot_placement * k.coronal_gain * side
     if k.fixed_alpha:
         ahead = k.sagittal_gain * pendulum_step(look.speed, look.com[2] - stance_foot[2], body.gravity)
         ahead -= k.alpha * m[SPEED]

@@ -47,6 +47,7 @@ WISHES = {  # name: (place, lowest, highest)
     "crouch": (mem.WISH_CROUCH, 0.0, 2.2),
     "alpha": (mem.WISH_ALPHA, -0.5, 0.5),
     "load": (mem.WISH_LOAD, 0.0, 1.0),
+    "drift": (mem.WISH_DRIFT, -0.3, 0.3),
     "haul": (mem.WISH_HAUL, -500.0, 500.0),
 }
 OWN = -1.0  # a period or a step width that the style decides
@@ -146,7 +147,8 @@ class Walker(Controller):
           wishes: speed m/s ahead; heading rad from the x axis; period s a step and step_width m (None: the
             style's); step_height m more than the style's; bend rad of the body, forwards; crouch rad of the
             stance knees; alpha s that steps are shorter for each m/s, where something is pushed or pulled; load, the
-            share of what is held that is carried; haul N with which both hands push ahead.
+            share of what is held that is carried; haul N with which both hands push ahead; drift m/s to the
+            left, besides the speed.
         """
         memory = sims.view("userdata")
         chosen = slice(None) if rows is None else rows

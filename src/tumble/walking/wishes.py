@@ -11,6 +11,7 @@ from tumble.walking.memory import (
     BEND,
     BLEND,
     CROUCH,
+    DRIFT,
     DUCK_BEND,
     DUCK_CROUCH,
     HAUL,
@@ -34,6 +35,7 @@ from tumble.walking.memory import (
     WALK,
     WISH_BEND,
     WISH_CROUCH,
+    WISH_DRIFT,
     WISH_HEADING,
     WISH_PERIOD,
     WISH_SPEED,
@@ -71,6 +73,16 @@ def _touches(body, f, i, side):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def _pushed(body, m, f, i):  # type: ignore[no-untyped-def]
+    """Moment, N m, by which what is held pulls the body over ahead: as felt in pulling, as wished in pushing.
+
+    Feet that follow the push that is felt never lean the body into a crate that does not move yet.
+    """
+    pull = -m[HAUL] if m[HAUL] > 0.0 else clamp(m[PULLED], m[HAUL], -m[HAUL])
+    return pull_lever(body, m, f, i) * pull
+
+
+@njit(cache=True)
 def look_at(body, m, f, i):  # type: ignore[no-untyped-def]
     pelvis = f.xquat[i, body.ids[PELVIS]]
     q = (pelvis[0], pelvis[1], pelvis[2], pelvis[3])
@@ -88,7 +100,7 @@ def look_at(body, m, f, i):  # type: ignore[no-untyped-def]
         c * velocity[0] + s * velocity[1], c * velocity[1] - s * velocity[0],
         (_touches(body, f, i, 0), _touches(body, f, i, 1)), total,
         c * (com[0] - own[0]) + s * (com[1] - own[1]),
-        pull_lever(body, m, f, i) * clamp(m[PULLED], -abs(m[HAUL]), abs(m[HAUL])) / (total * body.gravity),
+        _pushed(body, m, f, i) / (total * body.gravity),
     )  # fmt: skip
 
 
@@ -128,9 +140,11 @@ def follow(body, k, styles, m, look):  # type: ignore[no-untyped-def]
         wish = clamp(wish, -k.turn_speed, k.turn_speed)
     wish = min(wish, m[LIMIT])
     m[SPEED] = _towards(m[SPEED], wish, k.speed_rate * body.dt)
+    m[DRIFT] = _towards(m[DRIFT], 0.0 if still else m[WISH_DRIFT], k.speed_rate * body.dt)
     # integral action: what the body loses at footstrikes is made up by shorter steps
     most = 0.0 if still or k.fixed_alpha else k.longest_trim * body.leg
-    m[TRIM] = clamp(m[TRIM] + k.trim_rate * body.dt * (m[SPEED] - look.speed), -most, most)
+    rate = k.trim_rate * (k.haul_trim if m[HAUL] > 0.0 else 1.0)
+    m[TRIM] = clamp(m[TRIM] + rate * body.dt * (m[SPEED] - look.speed), -most, most)
     m[MEAN] += (look.speed - m[MEAN]) * body.dt / k.mean_time
     m[PACE] = clamp(m[SPEED], m[MEAN] - k.speed_lead, m[MEAN] + k.speed_lead)
     if not still:
