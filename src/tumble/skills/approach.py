@@ -64,15 +64,18 @@ def turn_to(actor: Actor, heading: float) -> bool:
 
 
 def come_before(actor: Actor, place: np.ndarray, distance: float) -> bool:
-    """Walk until a place is so many m ahead, from wherever it comes; whether it stands there."""
-    way = np.subtract(place, actor.place)
+    """Walk until a place is so many m ahead of its feet, from wherever it comes; whether it stands there."""
+    way = np.subtract(place, actor.weight_place)
     left = float(np.hypot(*way)) - distance
     if left > 0.15:
         actor.wish(heading=math.atan2(way[1], way[0]))
     if actor.stage != HALT and left < HALT_BEFORE:
         actor.stage = HALT
     if actor.stage != HALT:
-        actor.wish(speed=min(actor.pace, max(SLOWEST, BRAKE * left)))
+        light = 1.0 / (1.0 + actor.burden)
+        about_turn = abs(turned(math.atan2(way[1], way[0]), actor.heading)) > 0.5
+        pace = SLOWEST if about_turn and light < 1.0 else light * actor.pace  # or it would walk in circles
+        actor.wish(speed=min(pace, max(SLOWEST, light * BRAKE * left)))
         return False
     actor.wish(speed=0.0)
     stood = actor.still and actor.clock > 0.8

@@ -12,7 +12,7 @@ from tumble.walking import memory as mem
 TOUCH = 0.035  # m between palm and handle at which a hand closes; ours
 GRAB = 0.07  # the same where it walks by
 STAND_OFF = 0.42  # m ahead of the pelvis where things are when it bends for them
-SET_OFF = 0.50  # m ahead of the pelvis where things are set down, off the toes
+SET_OFF = 0.45  # m ahead of the feet where things are set down, off the toes
 BESIDE = 0.38  # m to the side of the way where things are taken in passing
 DOWN, UP = 2.2, 2.0  # s for the whole way down and up
 NUDGE = 0.08  # m/s that hands go up until they have the weight
