@@ -69,7 +69,8 @@ def come_before(actor: Actor, place: np.ndarray, distance: float) -> bool:
     left = float(np.hypot(*way)) - distance
     if left > 0.15:
         actor.wish(heading=math.atan2(way[1], way[0]))
-    if actor.stage != HALT and left < HALT_BEFORE:
+    before = HALT_BEFORE * (1.0 + actor.burden)
+    if actor.stage != HALT and left < before:
         actor.stage = HALT
     if actor.stage != HALT:
         light = 1.0 / (1.0 + actor.burden)
@@ -79,7 +80,7 @@ def come_before(actor: Actor, place: np.ndarray, distance: float) -> bool:
         return False
     actor.wish(speed=0.0)
     stood = actor.still and actor.clock > 0.8
-    if stood and left > 0.12:
+    if stood and left > before + 0.05:
         actor.stage = ROUND
     return stood and actor.stage == HALT
 

@@ -21,6 +21,8 @@ PATIENCE = 7.0  # s of trying to reach, after which it comes anew
 
 # Notes of an act: the heading that it stands with, the hand or the side, hands' places where it took hold, decided.
 HEADING, HAND, FROM, DECIDED = 0, 1, 2, 7
+# When it puts something down: whether it has begun to bend, the place (in FROM), where the thing was when it began.
+BEGUN, BEGIN = 1, 4
 CLOSE, RAISE, AWAY, PASS = TAKE + 1, TAKE + 2, TAKE + 3, TAKE + 4  # stages
 
 
@@ -210,8 +212,6 @@ def put_down(actor: Actor, act: PutDown) -> bool:
         return True
     if not notes[DECIDED]:
         place = actor.crate_place(name)[:2] if act.place is None else spot(actor, act.place)
-        way = place - actor.place
-        notes[HEADING] = actor.heading if act.place is None else math.atan2(way[1], way[0])
         notes[FROM : FROM + 2], notes[DECIDED] = place, 1.0
         if act.place is None:
             actor.stage = TAKE
@@ -239,11 +239,17 @@ def _set_down(actor: Actor, name: str, hands: tuple[int, ...], place: np.ndarray
     actor.wish(speed=0.0)
     if not actor.stands and actor.clock < 1.0:
         return False
-    crate = actor.crate(name)
+    crate, middle, notes = actor.crate(name), actor.crate_place(name), actor.notes
+    if not notes[BEGUN]:
+        notes[BEGIN : BEGIN + 3], notes[BEGUN] = middle, 1.0
+        if len(hands) > 1:  # straight ahead: what swings aside or far out pulls a body that bends off its feet
+            ahead, feet = facing(actor.heading), actor.weight_place
+            far = min(max(float((place - feet) @ ahead) / actor.size, SET_OFF - 0.03), SET_OFF + 0.05)
+            place[:] = feet + actor.size * far * ahead
     low = actor.lower(1.0, DOWN + SLOWER * crate.mass, STOOP if len(hands) > 1 else SQUAT)
-    middle = actor.crate_place(name)
     ground = actor.ground + crate.half[2]
-    to = np.array([*place, max(ground - 0.03, ground + (middle[2] - ground) * (1.0 - _eased(1.5 * low)) - 0.03)])
+    begin = notes[BEGIN : BEGIN + 3]
+    to = begin + _eased(1.3 * low) * (np.array([*place, ground - 0.03]) - begin)
     for hand in hands:
         actor.reach(hand, to + (actor.palm(hand) - middle))
     low_enough = middle[2] < ground + 0.02  # on a plate that is not the ground, too
