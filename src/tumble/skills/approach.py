@@ -69,18 +69,17 @@ def come_before(actor: Actor, place: np.ndarray, distance: float) -> bool:
     left = float(np.hypot(*way)) - distance
     if left > 0.15:
         actor.wish(heading=math.atan2(way[1], way[0]))
-    before = HALT_BEFORE * (1.0 + actor.burden)
-    if actor.stage != HALT and left < before:
+    if actor.stage != HALT and left < HALT_BEFORE:
         actor.stage = HALT
     if actor.stage != HALT:
         light = 1.0 / (1.0 + actor.burden)
         about_turn = abs(turned(math.atan2(way[1], way[0]), actor.heading)) > 0.5
         pace = SLOWEST if about_turn and light < 1.0 else light * actor.pace  # or it would walk in circles
-        actor.wish(speed=min(pace, max(SLOWEST, light * BRAKE * left)))
+        actor.wish(speed=min(pace, max(SLOWEST, light * light * BRAKE * left)))
         return False
     actor.wish(speed=0.0)
     stood = actor.still and actor.clock > 0.8
-    if stood and left > before + 0.05:
+    if stood and left > 0.12:
         actor.stage = ROUND
     return stood and actor.stage == HALT
 

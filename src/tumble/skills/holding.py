@@ -13,6 +13,7 @@ TOUCH = 0.035  # m between palm and handle at which a hand closes; ours
 GRAB = 0.07  # the same where it walks by
 STAND_OFF = 0.42  # m ahead of the pelvis where things are when it bends for them
 SET_OFF = 0.45  # m ahead of the feet where things are set down, off the toes
+HALT_OFF = 0.53  # m ahead of the feet where that place is when it halts: nobody steps on what marks it
 BESIDE = 0.38  # m to the side of the way where things are taken in passing
 DOWN, UP = 2.2, 2.0  # s for the whole way down and up
 NUDGE = 0.08  # m/s that hands go up until they have the weight
@@ -217,7 +218,7 @@ def put_down(actor: Actor, act: PutDown) -> bool:
             actor.stage = TAKE
     place = notes[FROM : FROM + 2]
     if actor.stage < TAKE:
-        if come_before(actor, place, actor.size * SET_OFF):
+        if come_before(actor, place, actor.size * HALT_OFF):
             actor.stage = TAKE
     elif actor.stage == TAKE:
         if _set_down(actor, name, hands, place):
