@@ -28,7 +28,7 @@ MEMORY = 96  # numbers of `userdata` that a walker may keep
 # Joint: (axis, low and high in degrees, damping in N m s/rad, strength in N m). Dampings are k_d of the authors'
 # code (facts 1.2); strengths ours, above the 200 and 100 N m that coros2010 section 5.4 found to change nothing.
 BACK = {
-    "back_bend": ((0, 1, 0), -35, 60, 17, 200),
+    "back_bend": ((0, 1, 0), -35, 60, 17, 300),
     "back_side": ((1, 0, 0), -35, 35, 17, 200),
     "back_twist": ((0, 0, 1), -35, 35, 17, 200),
 }

@@ -206,7 +206,7 @@ class CrateCarry(Errand):
         x, y = around(rng, 1.5, 2.5)
         turn, drawn = float(rng.uniform(-math.pi, math.pi)), float(rng.uniform(LIGHTEST, HEAVIEST))
         dx, dy = around(rng, 1.5, 3.0)
-        goal = Box("goal", (x + dx, y + dy, 0.0), (0.25, 0.25, 0.001))
+        goal = Box("goal", (x + dx, y + dy, 0.0), (0.25, 0.25, 0.001), ground=True)
         return walking_scene(character, [Crate("crate", (x, y, 0.2), mass=self.mass or drawn, turn=turn), goal])
 
     def wants(self) -> Do:

@@ -18,6 +18,7 @@ BEND = 1.9  # rad of the trunk when it is all the way down; ours
 STOOP, SQUAT = 0.5, 1.3  # rad of the knees then: for crates, which knees would hit, and for things on the floor; ours
 HUMANOID_ARM = 0.58  # m from shoulder to palm, of the body that lengths below are given for
 SHOULDERS = 0.3  # m from a companion's middle to where others have room; ours
+HEAVY = 25.0  # kg of a load with which it walks and stops half as fast; ours
 CARRIED = (0.40, 0.18)  # m ahead of and above the pelvis where hands carry; ours
 
 
@@ -49,6 +50,17 @@ class Actor:
     def place(self) -> np.ndarray:
         """(2,): of the pelvis."""
         return self._qpos[:2]
+
+    @property
+    def weight_place(self) -> np.ndarray:
+        """(2,): of the centre of mass with what it holds, under which its feet are: a load moves the pelvis back."""
+        place, mass = self.sims.view("com")[self.row, :2], self.walker.mass
+        for hand in (0, 1):
+            more = self.load_mass(hand)
+            if more > 0.0:
+                mass += more
+                place = place + more / mass * (self.crate_place(str(self.held(hand)))[:2] - place)
+        return place
 
     @property
     def heading(self) -> float:
@@ -191,6 +203,11 @@ class Actor:
         """kg that a hand holds; half of what both hold."""
         name = self.held(hand)
         return 0.0 if name is None else self.crate(name).mass / (2 if self.held(1 - hand) == name else 1)
+
+    @property
+    def burden(self) -> float:
+        """What it holds over HEAVY, both in kg."""
+        return sum(self.load_mass(hand) for hand in (0, 1)) / HEAVY
 
     @property
     def load(self) -> float:

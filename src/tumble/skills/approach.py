@@ -12,7 +12,8 @@ SLOWEST = 0.15  # m/s of an approach; ours
 BRAKE = 0.7  # m/s for each m that is left
 AROUND = 0.95  # m from what it walks around, sideways
 RUN_UP = 1.1  # m of the last, straight part of the way to where it stands facing something
-HALT_BEFORE = 0.14  # m before a place where it stops, because it needs another step to come to rest
+HALT_BEFORE = 0.07  # m before a place where it stops, because it needs another step to come to rest
+STRAIGHT = 0.8  # m of that at least
 ASIDE = 0.18  # m off the line at which it tries again
 ROUND, LINE, HALT, BACK = 0, 1, 2, 3  # stages of `dock`
 TAKE = 4  # the first stage after it
@@ -63,15 +64,18 @@ def turn_to(actor: Actor, heading: float) -> bool:
 
 
 def come_before(actor: Actor, place: np.ndarray, distance: float) -> bool:
-    """Walk until a place is so many m ahead, from wherever it comes; whether it stands there."""
-    way = np.subtract(place, actor.place)
+    """Walk until a place is so many m ahead of its feet, from wherever it comes; whether it stands there."""
+    way = np.subtract(place, actor.weight_place)
     left = float(np.hypot(*way)) - distance
     if left > 0.15:
         actor.wish(heading=math.atan2(way[1], way[0]))
     if actor.stage != HALT and left < HALT_BEFORE:
         actor.stage = HALT
     if actor.stage != HALT:
-        actor.wish(speed=min(actor.pace, max(SLOWEST, BRAKE * left)))
+        light = 1.0 / (1.0 + actor.burden)
+        about_turn = abs(turned(math.atan2(way[1], way[0]), actor.heading)) > 0.5
+        pace = SLOWEST if about_turn and light < 1.0 else light * actor.pace  # or it would walk in circles
+        actor.wish(speed=min(pace, max(SLOWEST, light * light * BRAKE * left)))
         return False
     actor.wish(speed=0.0)
     stood = actor.still and actor.clock > 0.8
@@ -92,17 +96,18 @@ def dock(actor: Actor, place: np.ndarray, heading: float, wide: float = AROUND) 
     along, side = float(off @ ahead), float(off @ left)
     astray = abs(side) > ASIDE or abs(turned(heading, actor.heading)) > 0.4
     if actor.stage == ROUND:
-        if along < -0.5 and abs(side) < min(0.25 * -along, 0.3):
+        if along < -STRAIGHT and abs(side) < 0.2 * -along:
             actor.stage = LINE
         else:
             _go_round(actor, place, ahead, left, along, side, wide)
     elif actor.stage == LINE:
         actor.wish(heading=heading + min(max(math.atan2(-side, 0.5), -0.6), 0.6) if along < -0.25 else heading)
-        actor.wish(speed=min(actor.pace, max(SLOWEST, BRAKE * -along)))
-        if along > -0.4 and abs(side) > 2 * ASIDE:
+        about_turn = abs(turned(heading, actor.heading)) > 0.6
+        actor.wish(speed=0.1 if about_turn else min(actor.pace, max(SLOWEST, BRAKE * -along)))
+        if along > -0.4 and (abs(side) > 0.08 or abs(turned(heading, actor.heading)) > 0.3):
             actor.stage = BACK
         elif along > -HALT_BEFORE:
-            actor.stage = BACK if astray else HALT
+            actor.stage = HALT
     elif actor.stage == BACK:
         actor.wish(speed=-0.35, heading=heading + min(max(0.8 * side, -0.4), 0.4))
         if along < -RUN_UP:
@@ -129,6 +134,7 @@ def _go_round(
         walk_to(actor, place - ahead * 1.3 * RUN_UP + left * sign * 0.4 * wide, stop=False)
     else:
         walk_to(actor, place - ahead * RUN_UP, stop=False)
+        actor.wish(speed=min(actor.pace, max(0.3, math.hypot(along + RUN_UP, side))))
 
 
 def turned(a: float, b: float) -> float:

@@ -12,7 +12,8 @@ from tumble.walking import memory as mem
 TOUCH = 0.035  # m between palm and handle at which a hand closes; ours
 GRAB = 0.07  # the same where it walks by
 STAND_OFF = 0.42  # m ahead of the pelvis where things are when it bends for them
-SET_OFF = 0.50  # m ahead of the pelvis where things are set down, off the toes
+SET_OFF = 0.45  # m ahead of the feet where things are set down, off the toes
+HALT_OFF = 0.53  # m ahead of the feet where that place is when it halts: nobody steps on what marks it
 BESIDE = 0.38  # m to the side of the way where things are taken in passing
 DOWN, UP = 2.2, 2.0  # s for the whole way down and up
 NUDGE = 0.08  # m/s that hands go up until they have the weight
@@ -21,6 +22,8 @@ PATIENCE = 7.0  # s of trying to reach, after which it comes anew
 
 # Notes of an act: the heading that it stands with, the hand or the side, hands' places where it took hold, decided.
 HEADING, HAND, FROM, DECIDED = 0, 1, 2, 7
+# When it puts something down: whether it has begun to bend, the place (in FROM), where the thing was when it began.
+BEGUN, BEGIN = 1, 4
 CLOSE, RAISE, AWAY, PASS = TAKE + 1, TAKE + 2, TAKE + 3, TAKE + 4  # stages
 
 
@@ -210,14 +213,12 @@ def put_down(actor: Actor, act: PutDown) -> bool:
         return True
     if not notes[DECIDED]:
         place = actor.crate_place(name)[:2] if act.place is None else spot(actor, act.place)
-        way = place - actor.place
-        notes[HEADING] = actor.heading if act.place is None else math.atan2(way[1], way[0])
         notes[FROM : FROM + 2], notes[DECIDED] = place, 1.0
         if act.place is None:
             actor.stage = TAKE
     place = notes[FROM : FROM + 2]
     if actor.stage < TAKE:
-        if come_before(actor, place, actor.size * SET_OFF):
+        if come_before(actor, place, actor.size * HALT_OFF):
             actor.stage = TAKE
     elif actor.stage == TAKE:
         if _set_down(actor, name, hands, place):
@@ -239,11 +240,17 @@ def _set_down(actor: Actor, name: str, hands: tuple[int, ...], place: np.ndarray
     actor.wish(speed=0.0)
     if not actor.stands and actor.clock < 1.0:
         return False
-    crate = actor.crate(name)
+    crate, middle, notes = actor.crate(name), actor.crate_place(name), actor.notes
+    if not notes[BEGUN]:
+        notes[BEGIN : BEGIN + 3], notes[BEGUN] = middle, 1.0
+        if len(hands) > 1:  # straight ahead: what swings aside or far out pulls a body that bends off its feet
+            ahead, feet = facing(actor.heading), actor.weight_place
+            far = min(max(float((place - feet) @ ahead) / actor.size, SET_OFF - 0.03), SET_OFF + 0.05)
+            place[:] = feet + actor.size * far * ahead
     low = actor.lower(1.0, DOWN + SLOWER * crate.mass, STOOP if len(hands) > 1 else SQUAT)
-    middle = actor.crate_place(name)
     ground = actor.ground + crate.half[2]
-    to = np.array([*place, max(ground - 0.03, ground + (middle[2] - ground) * (1.0 - _eased(1.5 * low)) - 0.03)])
+    begin = notes[BEGIN : BEGIN + 3]
+    to = begin + _eased(1.3 * low) * (np.array([*place, ground - 0.03]) - begin)
     for hand in hands:
         actor.reach(hand, to + (actor.palm(hand) - middle))
     low_enough = middle[2] < ground + 0.02  # on a plate that is not the ground, too

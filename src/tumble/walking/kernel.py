@@ -104,6 +104,8 @@ def _stance_share(body, m, look, f, i):  # type: ignore[no-untyped-def]
         return 0.0
     a, b = foot_place(body, f, i, stance), foot_place(body, f, i, 1 - stance)
     line = sub(a, b)
+    if m[MODE] != WALK:  # ahead and back it is where in each sole the load is: only aside it goes from foot to foot
+        line = scale(dot(line, look.left), look.left)
     length = line[0] * line[0] + line[1] * line[1]
     if length < 1e-4:
         return 0.5

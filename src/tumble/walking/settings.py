@@ -108,7 +108,6 @@ class WalkSettings:
     carry_time: float = 0.1  # s over which what hangs on the hands is felt; ours
     load_rate: float = 8.0  # kg/s at which a weight is taken up; ours
     haul_rate: float = 150.0  # N/s at which hands push harder; ours
-    haul_trim: float = 0.3  # of trim_rate while hands push: a crate that is slow to move winds it up; ours
     knee_out: float = 0.1  # rad that the knees of a crouch point outwards, as feet do; ours
     knee_turn_damping: float = 60.0  # N m s/rad of a bent stance leg's turn about itself; ours
     crouch_gain: float = 5.0  # times the stiffness of stance knees in a crouch: softer, the body rolls over; ours

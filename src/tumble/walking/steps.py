@@ -155,7 +155,7 @@ def _may_stand(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     return (
         abs(dot(apart, look.ahead)) < 0.12 * body.size
         and dot(apart, look.left) > 0.6 * stand_width(body, k)
-        and abs(lean) < 0.7 * k.stand_lean * body.size
+        and -0.7 * k.stand_lean * body.size < lean < 0.3 * k.stand_lean * body.size  # ankles hold less ahead than back
         and abs(sway) < 0.8 * half
     )
 

@@ -113,6 +113,11 @@ class Walker(Controller):
         return self._body.upper + self._body.fore
 
     @property
+    def mass(self) -> float:
+        """Of the body, kg."""
+        return self._body.total
+
+    @property
     def shoulder_height(self) -> float:
         """Of the lower shoulder of a body that stands, m."""
         stood = self.scene.show(self.scene.state())
