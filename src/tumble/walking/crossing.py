@@ -44,7 +44,7 @@ from tumble.walking.memory import (
     WALK,
     WISH_CROUCH,
 )  # fmt: skip
-from tumble.walking.steps import crosses, foot_place, pendulum_rate, step_offset
+from tumble.walking.steps import crosses, deviation, foot_place, pendulum_rate, step_offset
 from tumble.walking.terrain import (
     BENDS,
     CLEAR,
@@ -196,6 +196,10 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
     m[LAND_Z] = level(spans, count, land)
     plain = top - min(m[LAND_Z], level(spans, count, start)) < 0.01
     if m[BUSY] == 0.0 and (m[PHASE] > DECIDED or (plain and abs(chosen - natural) < 0.005)):
+        return
+    off, _, _, _ = deviation(body, m, look, stance_foot, 0.0)
+    if plain and off > k.hurry_from * body.size and holds(spans, count, natural, heel, toe):
+        m[BUSY] = 0.0  # who stumbles steps where the pendulum wants
         return
     m[BUSY] = 1.0
     m[LAND_X], m[LAND_Y] = chosen * ahead[0] + side * left[0], chosen * ahead[1] + side * left[1]

@@ -253,10 +253,10 @@ def next_edge(spans, count, s):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def far_side(spans, count, edge):  # type: ignore[no-untyped-def]
-    """Where that ends which begins at an edge, m; the edge itself where the ground drops there."""
-    last = edge
+    """Where that ends which rises at an edge, m; the edge itself where the ground drops there."""
+    last, before = edge, level(spans, count, edge - EDGE)
     for j in range(count):
-        if spans[j, FIRST] <= edge + EDGE < spans[j, LAST]:
+        if spans[j, TOP] > before and spans[j, FIRST] <= edge + EDGE < spans[j, LAST]:
             last = max(last, spans[j, LAST])
     return last
 
