@@ -14,12 +14,14 @@ from tumble.walking import Walker
 from tumble.walking import memory as mem
 from tumble.walking.terrain import (
     BENDS,
+    far_side,
     footing,
     gather,
     ground_at,
     highest_climb,
     highest_step,
     holds,
+    is_hurdle,
     lay_path,
     level,
     next_edge,
@@ -170,6 +172,29 @@ def test_it_ducks_before_a_bar_and_only_there():
     assert sims.view("userdata")[0, mem.DUCK_BEND] > 0.5
 
 
+def test_a_hurdle_ends_on_the_level_before_it():
+    spans = np.array([[1.0, 5.0, 0.15, 1.0], [2.0, 2.2, 0.35, 1.0], [4.0, 5.0, 0.3, 1.0]])
+    assert is_hurdle(spans, 3, 2.0) and far_side(spans, 3, 2.0) == 2.2  # on a step, not as long as that
+    assert not is_hurdle(spans, 3, 1.0) and far_side(spans, 3, 1.0) == 5.0
+    assert not is_hurdle(spans, 3, 4.0) and not is_hurdle(spans, 3, 2.2)
+    assert far_side(spans, 3, 2.2) == 2.2
+
+
+def test_it_steps_over_a_high_obstacle_and_pushes_off_on_both_feet():
+    scene = walking_scene(biped(), [across("hurdle", 1.75, 0.1, 0.0, 0.4)])
+    walker, sims = Walker(scene), Sims(scene, 1, nthread=1)
+    sims.load(scene.state())
+    walker.start(sims)
+    walker.wish(sims, speed=0.7, heading=0.0)
+    others = np.array(["foot" not in bone and "toe" not in bone for bone in scene.bones])
+    modes, memory = set(), sims.view("userdata")[0]
+    for _ in range(round(7.0 / scene.dt)):
+        sims.act(walker.control(sims))
+        modes.add(memory[mem.MODE])
+        assert not (sims.view("grounded")[0, others] > 0).any()
+    assert sims.view("com")[0, 0] > 2.5 and mem.PASS in modes
+
+
 @pytest.mark.slow
 def test_it_stops_before_what_is_too_high():
     sims, place = walked(walking_scene(biped(), [across("wall", 2.0, 0.2, 0.0, 0.8)]), 15.0, speed=0.7)
@@ -203,6 +228,11 @@ def test_it_steps_over_obstacles_of_20_cm():
 
 
 @pytest.mark.slow
+def test_it_steps_over_obstacles_of_45_cm():
+    assert passed(StepOver(), range(100, 106)) >= RATES["step-over high"]
+
+
+@pytest.mark.slow
 def test_it_goes_up_and_down_stairs():
     assert passed(Stairs(), range(100, 106)) >= RATES["stairs"]
 
@@ -212,4 +242,4 @@ def test_it_walks_under_bars():
     assert passed(Duck(hurdles=False), range(100, 106)) >= RATES["duck"]
 
 
-RATES = {"step-over": 4, "stairs": 4, "duck": 4}  # of 6
+RATES = {"step-over": 5, "step-over high": 3, "stairs": 5, "duck": 4}  # of 6

@@ -31,7 +31,6 @@ from tumble.walking.memory import (
     PASS,
     PERIOD,
     PHASE,
-    SHIFT,
     SIDE,
     SPEED,
     STAND,

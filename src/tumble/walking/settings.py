@@ -79,16 +79,16 @@ class WalkSettings:
     climb_lead: float = 0.4  # m more for each m up
     cross_rate: float = 8.0  # rad/s, instead of swing_rate on such a step; ours
     cross_wait: float = 0.3  # s that such a foot waits for the body; ours
-    pass_lead: float = 0.02  # m ahead of a foot's middle where the body must come to rest before the other foot leaves; ours
-    foot_twist: float = 0.04  # m, lever with which the weight keeps a foot from turning on the ground; ours
+    pass_lead: float = 0.02  # m ahead of a foot where the body must come to rest before the other one leaves; ours
     pass_aside: float = 0.02  # m beside it
     pass_time: float = 1.5  # s that it pushes on both feet at most; ours
-    push_off: float = 1.6  # rad that the hind foot is pressed down then, at 0.1 m short; ours
+    push_off: float = 1.6  # rad that the hind foot is pressed down then, where it lacks 0.07 m or more; ours
     cross_firmness: float = 2.0  # times the stiffness of a leg that swings over something; ours
     knee_room: float = 0.09  # m between a trailing knee and what its foot is still to pass; ours
     pull_back: float = 0.3  # m that the trailing foot is drawn back for each m it has to rise; ours
     turn_out: float = 0.2  # rad that its knee points outwards over the highest obstacle; ours
     foot_pace: float = 1.7  # m/s of a foot on its way over something; ours
+    foot_twist: float = 0.04  # m, lever with which the weight keeps a foot from turning on the ground; ours
     # turning
     turn_rate: float = 2.0  # rad/s, omega_max, section 5.3.5
     longest_twist: float = 0.5  # rad of the back ahead of a turn, authors' code

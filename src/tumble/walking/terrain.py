@@ -28,6 +28,7 @@ CLEAR = 0.05  # m between a sole and what it passes over
 ROOM = 0.06  # m between the crown and what it ducks under
 BENDS = np.linspace(0.0, 1.3, 14)  # rad, of the table of crowns
 FIRST, LAST, TOP, FIRM = 0, 1, 2, 3  # of a span; FIRM: 1 where one may stand on it
+THICK = 0.5  # m, of the thickest that is stepped over and not onto
 EDGE = 1e-4  # m beside an edge, where levels are compared
 
 
@@ -263,9 +264,11 @@ def far_side(spans, count, edge):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def is_hurdle(spans, count, edge):  # type: ignore[no-untyped-def]
-    """Whether what begins at an edge rises and ends on the level before it."""
-    before, beyond = level(spans, count, edge - EDGE), level(spans, count, far_side(spans, count, edge) + EDGE)
-    return level(spans, count, edge + EDGE) > before + 0.05 and abs(beyond - before) < 0.02
+    """Whether what begins at an edge rises, is no platform, and ends on the level before it."""
+    before, far = level(spans, count, edge - EDGE), far_side(spans, count, edge)
+    if far - edge > THICK or level(spans, count, edge + EDGE) < before + 0.05:
+        return False
+    return abs(level(spans, count, far + EDGE) - before) < 0.02
 
 
 @njit(cache=True)
