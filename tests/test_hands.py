@@ -15,7 +15,7 @@ from tumble.sims import Sims
 from tumble.walking import Walker, WalkSettings
 from tumble.walking import memory as mem
 from tumble.walking.body import ARMS, BACK, BONES, TORSO, body_of, fields_of
-from tumble.walking.hands import use_hands, with_load
+from tumble.walking.hands import hand_force, use_hands, with_load
 from tumble.walking.legs import arm_pose
 from tumble.walking.vectors import about, multiply, turned
 
@@ -106,7 +106,7 @@ def test_arms_and_back_balance_what_hangs_on_the_palms(scene, walker, both, haul
     memory[mem.LOAD], memory[mem.HAUL], memory[mem.HEADING] = 1.0, haul, 0.7
     way = np.array([math.cos(0.7), math.sin(0.7), 0.0])  # where it is to go, not where the tossed pelvis faces
     torque = np.zeros((len(BONES), 3))
-    use_hands(body, memory, fields, 0, torque)
+    use_hands(body, walker._constants, memory, fields, 0, torque)
     data, expected = scene.show(sims.state[0]), np.zeros(scene.model.nv)
     for hand in (0, 1) if both else (0,):
         jacobian = np.zeros((3, scene.model.nv))
@@ -116,6 +116,49 @@ def test_arms_and_back_balance_what_hangs_on_the_palms(scene, walker, both, haul
     for bone in (BACK, TORSO, ARMS, ARMS + 1, ARMS + 2, ARMS + 3):
         for j in range(body.joint[bone], body.joint[bone] + body.joints[bone]):
             assert torque[bone] @ data.xaxis[j] == pytest.approx(expected[body.dof[j]], abs=1e-8)
+
+
+PULL = 80.0  # N wished of both hands
+
+
+@pytest.mark.parametrize(
+    ("short", "slower", "expected"),
+    [
+        (0.0, 0.0, 0.5),  # where it is to be, at the speed of the walk: what is wished
+        (0.1, 0.0, 0.25),  # half a slack nearer: half of it
+        (0.3, 0.3, 0.0),  # a hand that is near does not draw the body to the crate
+        (-1.0, 0.0, 0.75),  # no more than half as much again
+        (0.0, 0.05, 0.5 + 0.05 * 5.0 * MASS / 2 / PULL),  # a crate that lags is brought to the speed of the walk
+        (0.0, -0.05, 0.5 - 0.05 * 5.0 * MASS / 2 / PULL),
+        (0.0, -5.0, 0.0),  # one that comes by itself is not pushed back
+    ],
+)
+def test_a_hand_pulls_as_far_out_as_it_is_and_keeps_the_crate_at_the_speed_of_the_walk(
+    scene, walker, short, slower, expected
+):
+    sims = begun(scene, walker)
+    hold_both(scene, walker, sims)
+    body, memory, fields = body_of(scene, WalkSettings()), sims.view("userdata")[0], fields_of(sims)
+    memory[mem.HAUL], memory[mem.SPEED] = -PULL, -0.25
+    sims.view("qvel")[0, body.crate_dof[0]] = -0.25 + slower
+    for hand in (0, 1):
+        palm = sims.view("site_xpos")[0, scene.model.site(scene.character.palms[hand]).id]
+        walker.reach(sims, 0, hand, palm - sims.view("qpos")[0, :3] + (short * body.size, 0.0, 0.0), mem.BODY)
+        force = hand_force(body, walker._constants, memory, fields, 0, hand)
+        assert force == pytest.approx(-expected * PULL, abs=1e-9)
+
+
+def test_steps_that_pull_are_short(scene, walker):
+    sims = begun(scene, walker)
+    hold_both(scene, walker, sims)
+    memory = sims.view("userdata")[0]
+    memory[mem.HAUL] = -1.0
+    memory[mem.PERIOD] = walker.settings.pull_period
+    walker.control(sims)
+    assert memory[mem.PERIOD] == walker.settings.pull_period < walker.styles[0].period
+    memory[mem.HAUL] = 1.0
+    walker.control(sims)
+    assert memory[mem.PERIOD] > walker.settings.pull_period
 
 
 @pytest.mark.parametrize(("share", "holds"), [(0.97, True), (1.03, False)])

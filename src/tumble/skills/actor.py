@@ -214,6 +214,11 @@ class Actor:
         """Share of what it holds that it carries by now."""
         return float(self._memory[mem.LOAD])
 
+    @property
+    def haul(self) -> float:
+        """N ahead with which its hands push by now; below 0 they pull."""
+        return float(self._memory[mem.HAUL])
+
     # where it is in its script
 
     @property

@@ -10,8 +10,7 @@ from tumble.skills.approach import TAKE, dock, facing, turned
 from tumble.skills.holding import AWAY, back_off, come_anew, reach_down
 from tumble.walking import memory as mem
 
-ALPHA = 0.15  # s, in pulling: 0.2 instead of 0.05, section 5.5.4
-PACE = 0.4  # m/s
+PUSH_PACE, PULL_PACE = 0.4, 0.25  # m/s; ours
 STAND_OFF = 0.38  # m from the handles; ours
 PUSH_REACH, PULL_REACH = 0.38, 0.46  # m ahead of the pelvis where hands push and pull; ours
 GRAVITY = 9.81  # m/s^2
@@ -61,13 +60,14 @@ def _haul(actor: Actor, name: str, distance: float, way: float) -> bool:
         come_anew(actor)
     elif actor.stage == HAUL:
         moved = way * float((actor.crate_place(name)[:2] - notes[START_X : START_Y + 1]) @ ahead)
-        _lean_in(actor, name, way * min(PACE, actor.pace, max(0.12, 0.8 * (distance - moved))))
+        pace = PUSH_PACE if way > 0 else PULL_PACE
+        _lean_in(actor, name, way * min(pace, actor.pace, max(0.12, 0.8 * (distance - moved))))
         if moved > distance - 0.03:
-            actor.wish(speed=0.0, drift=0.0, bend=0.0, alpha=0.0, haul=0.0)
+            actor.wish(speed=0.0, drift=0.0, bend=0.0, haul=0.0)
             actor.stage = STOP
-    elif actor.stands or actor.clock > 3.0:
+    elif actor.haul == 0.0:
         actor.let_go()
-        return actor.lower(0.0, 1.0) == 0.0
+        return True
     return False
 
 
@@ -83,7 +83,7 @@ def _lean_in(actor: Actor, name: str, speed: float) -> None:
         actor.reach(hand, (ahead, notes[LEFT + hand] + shift, notes[HEIGHT]), mem.BODY)
     force = math.copysign(1.1 * GRAVITY * crate.friction * crate.mass, speed)
     heading = float(notes[HEADING]) + steer
-    actor.wish(speed=speed, heading=heading, drift=drift, bend=tug, alpha=0.0 if speed > 0 else ALPHA, haul=force)
+    actor.wish(speed=speed, heading=heading, drift=drift, bend=tug, haul=force)
 
 
 def _back_to_line(actor: Actor, name: str, pushes: bool) -> tuple[float, float, float]:
@@ -91,11 +91,11 @@ def _back_to_line(actor: Actor, name: str, pushes: bool) -> tuple[float, float, 
     notes = actor.notes
     left = facing(notes[HEADING] + math.pi / 2)
     aside = float((actor.crate_place(name)[:2] - notes[START_X : START_Y + 1]) @ left)
-    if not pushes:
-        return 0.0, 0.0, -_bounded(SHIFT * aside, 0.2)
     off = 0.5 * (aside + float((actor.place - notes[START_X : START_Y + 1]) @ left))
-    astray = turned(actor.crate_turn(name), notes[HEADING])
-    return -_bounded(STEER * astray, 0.4), -_bounded(DRIFT * off, FASTEST_DRIFT), 0.0
+    drift = -_bounded(DRIFT * off, FASTEST_DRIFT)
+    if not pushes:
+        return 0.0, drift, -_bounded(SHIFT * aside, 0.2)
+    return -_bounded(STEER * turned(actor.crate_turn(name), notes[HEADING]), 0.4), drift, 0.0
 
 
 def _bounded(value: float, most: float) -> float:

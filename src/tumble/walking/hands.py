@@ -26,6 +26,7 @@ from tumble.walking.memory import (
     LOAD,
     PULLED,
     REACH,
+    SPEED,
     WISH_ALPHA,
     WISH_HAUL,
     WISH_LOAD,
@@ -90,6 +91,12 @@ def mass_of(body, m, side):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def _crate_velocity(body, f, i, crate):  # type: ignore[no-untyped-def]
+    dof = body.crate_dof[crate]
+    return (f.qvel[i, dof], f.qvel[i, dof + 1], f.qvel[i, dof + 2])
+
+
+@njit(cache=True)
 def with_load(body, m, f, i, com, velocity):  # type: ignore[no-untyped-def]
     """Mass, centre of mass and its velocity of the body with what hangs on its hands."""
     total = body.total
@@ -100,8 +107,7 @@ def with_load(body, m, f, i, com, velocity):  # type: ignore[no-untyped-def]
         crate = held_by(body, m, side)
         share = mass / (total + mass)
         place = vec(f.xipos[i, body.crate_body[crate]])
-        dof = body.crate_dof[crate]
-        moving = (f.qvel[i, dof], f.qvel[i, dof + 1], f.qvel[i, dof + 2])
+        moving = _crate_velocity(body, f, i, crate)
         com = add(com, scale(share, sub(place, com)))
         velocity = add(velocity, scale(share, sub(moving, velocity)))
         total += mass
@@ -116,13 +122,38 @@ def pull_lever(body, m, f, i):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _target(body, m, look, f, i, h):  # type: ignore[no-untyped-def]
+def _target(body, m, look, f, i, h, side):  # type: ignore[no-untyped-def]
     """Where a hand is wanted in the world, and how fast that place moves, m and m/s."""
     place = (m[h + HAND_X], m[h + HAND_X + 1], m[h + HAND_X + 2])
     if m[h + REACH] != BODY:
         return place, (0.0, 0.0, 0.0)
     flat = add(scale(place[0], look.ahead), scale(place[1], look.left))
-    return add(vec(f.qpos[i]), (flat[0], flat[1], place[2])), vec(f.qvel[i])
+    target = add(vec(f.qpos[i]), (flat[0], flat[1], place[2]))
+    crate = held_by(body, m, side)
+    if m[HAUL] >= 0.0 or crate < 0:
+        return target, vec(f.qvel[i])
+    # a hand that pulls goes along with the crate, but sideways: an arm that is a spring between two bodies swings in
+    # step with the walk, and its force is not the one that the feet count on
+    palm = vec(f.site_xpos[i, body.palm[side]])
+    return add(palm, scale(dot(sub(target, palm), look.left), look.left)), _crate_velocity(body, f, i, crate)
+
+
+@njit(cache=True)
+def hand_force(body, k, m, f, i, side):  # type: ignore[no-untyped-def]
+    """N along the way with which a hand that holds something pushes; below 0 it pulls.
+
+    A push is half of what is wished. A pull is that where the hand is as far out as its target; less the nearer it is,
+    so that the body is never drawn to a crate that it does not lean away from; and whatever brings the crate to the
+    speed of the walk, without which it would come in jerks.
+    """
+    if m[HAUL] >= 0.0:
+        return 0.5 * m[HAUL]
+    h, way = HAND + HAND_SIZE * side, (math.cos(m[HEADING]), math.sin(m[HEADING]), 0.0)
+    out = dot(sub(vec(f.site_xpos[i, body.palm[side]]), vec(f.qpos[i])), way) - m[h + HAND_X]
+    share = clamp(1.0 + out / (k.pull_slack * body.size), 0.0, k.pull_most) if m[h + REACH] == BODY else 1.0
+    off = m[SPEED] - dot(_crate_velocity(body, f, i, held_by(body, m, side)), way)
+    force = 0.5 * share * m[HAUL] + min(share, 1.0) * k.pull_damping * mass_of(body, m, side) * off
+    return clamp(force, 0.5 * k.pull_most * m[HAUL], 0.0)
 
 
 @njit(cache=True)
@@ -132,7 +163,7 @@ def reach(body, k, m, look, f, i, side, chest_spin):  # type: ignore[no-untyped-
     out = 1.0 if side == 0 else -1.0
     plane = add(scale(0.9, look.left), (0.0, 0.0, 0.45 * out))  # elbows point down and out
     shoulder = vec(f.xanchor[i, body.joint[arm]])
-    target, moving = _target(body, m, look, f, i, h)
+    target, moving = _target(body, m, look, f, i, h, side)
     pose, elbow = arm_pose(shoulder, target, body.upper[side], body.fore[side], plane, 0.99)
     later = 0.005  # the same a moment later, for the wanted speeds
     shoulder = add(shoulder, scale(later, look.velocity))
@@ -143,7 +174,7 @@ def reach(body, k, m, look, f, i, side, chest_spin):  # type: ignore[no-untyped-
 
 
 @njit(cache=True)
-def use_hands(body, m, f, i, torque):  # type: ignore[no-untyped-def]
+def use_hands(body, k, m, f, i, torque):  # type: ignore[no-untyped-def]
     """Lift, push or pull what the hands hold: a force at each palm, through arms and back (section 5.5.4)."""
     # along the way, not where a swaying pelvis faces: a crate would be pushed to and fro
     way = (math.cos(m[HEADING]), math.sin(m[HEADING]), 0.0)
@@ -151,7 +182,7 @@ def use_hands(body, m, f, i, torque):  # type: ignore[no-untyped-def]
         mass = mass_of(body, m, side)
         if mass <= 0.0:
             continue
-        force = add(scale(0.5 * m[HAUL], way), (0.0, 0.0, m[LOAD] * mass * body.gravity))
+        force = add(scale(hand_force(body, k, m, f, i, side), way), (0.0, 0.0, m[LOAD] * mass * body.gravity))
         arm, palm = ARMS + 2 * side, vec(f.site_xpos[i, body.palm[side]])
         for bone in (arm + 1, arm, TORSO, BACK):
             lever = sub(palm, vec(f.xanchor[i, body.joint[bone]]))

@@ -182,7 +182,7 @@ def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped
         if walking:
             for bone in range(LEGS + 4 * (1 - stance), LEGS + 4 * (1 - stance) + 4):
                 add_gravity(body, torque, f.subtree_com[i], f.xanchor[i], bone)
-    use_hands(body, m, f, i, torque)
+    use_hands(body, k, m, f, i, torque)
     swing_leg = LEGS + 4 * (1 - stance)
     share = _stance_share(body, m, look, f, i)
     grounded = look.touching[0] or look.touching[1]
@@ -193,7 +193,7 @@ def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped
     if walking:
         carried = add(carried, vec(torque[swing_leg + THIGH]))
     makeup = sub(makeup, carried)
-    if m[HAUL] > 0.0 or (walking and crosses(body, m)):  # more would spin the foot on the ground
+    if m[HAUL] != 0.0 or (walking and crosses(body, m)):  # more would spin the foot on the ground
         most = k.foot_twist * look.total * body.gravity
         makeup = (makeup[0], makeup[1], clamp(makeup[2], -most, most))
     level = 0.0
@@ -253,7 +253,7 @@ def control_rows(body, terrain, k, styles, fields, torque, angles, out):  # type
     for i in range(out.shape[0]):
         memory = fields.memory[i]
         follow_hands(body, k, memory, fields, i)
-        look = look_at(body, memory, fields, i)
+        look = look_at(body, k, memory, fields, i)
         follow(body, k, styles, memory, look)
         decide(body, k, memory, look, fields, i)
         heed(body, terrain, k, memory, look, fields, i)

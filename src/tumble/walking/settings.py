@@ -108,6 +108,11 @@ class WalkSettings:
     carry_time: float = 0.1  # s over which what hangs on the hands is felt; ours
     load_rate: float = 8.0  # kg/s at which a weight is taken up; ours
     haul_rate: float = 150.0  # N/s at which hands push harder; ours
+    pull_slack: float = 0.2  # m short of its place at which a hand does not pull yet; ours
+    pull_damping: float = 5.0  # 1/s, of a pulled crate's speed towards that of the walk; ours
+    pull_most: float = 1.5  # times the pull that is wished, largest; ours
+    pull_felt: float = 0.6  # how much feet follow the pull that is felt, and not the one that is wished; ours
+    pull_period: float = 0.4  # s, longest of a step that pulls: the body falls back less far in it; ours
     knee_out: float = 0.1  # rad that the knees of a crouch point outwards, as feet do; ours
     knee_turn_damping: float = 60.0  # N m s/rad of a bent stance leg's turn about itself; ours
     crouch_gain: float = 5.0  # times the stiffness of stance knees in a crouch: softer, the body rolls over; ours

@@ -78,7 +78,8 @@ class Walker(Controller):
       Idling shifts the weight to and fro; no foot is set anew for it.
       Loads: thesis, a crate's mass counts once it is held; here as much of it as hangs on the hands, felt by the
         stretch of the grips. While the ground still bears the crate, the whole mass would throw the body back.
-      Pushing and pulling: thesis, alpha 0.2; here also feet where the felt pull asks for, and a force through the arms.
+      Pushing and pulling: thesis, alpha 0.2; here a force through the arms, and feet where it asks for. In pulling steps
+        are short, and the arms no springs: their force is what keeps the crate at the walk's speed.
       Crouching: the legs' push levels the pelvis and knees point where the feet do; the thesis bends the stance knee.
       Obstacles: thesis, speed is set so that a foot lands close before; here landings are chosen from spans of boxes
         along the heading. Stairs hold; obstacles in a row mostly do not yet.

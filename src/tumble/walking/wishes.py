@@ -72,17 +72,20 @@ def _touches(body, f, i, side):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _pushed(body, m, f, i):  # type: ignore[no-untyped-def]
-    """Moment, N m, by which what is held pulls the body over ahead: as felt in pulling, as wished in pushing.
+def _pushed(body, k, m, f, i):  # type: ignore[no-untyped-def]
+    """Moment, N m, by which what is held pulls the body over ahead: as wished in pushing, in pulling also as felt.
 
-    Feet that follow the push that is felt never lean the body into a crate that does not move yet.
+    Feet that follow the push that is felt never lean the body into a crate that does not move yet. Those that follow
+    the pull that is wished lean it back before there is anything to hold it.
     """
-    pull = -m[HAUL] if m[HAUL] > 0.0 else clamp(m[PULLED], m[HAUL], -m[HAUL])
+    pull = -m[HAUL]
+    if m[HAUL] < 0.0:
+        pull += k.pull_felt * (clamp(m[PULLED], 0.0, k.pull_most * pull) - pull)
     return pull_lever(body, m, f, i) * pull
 
 
 @njit(cache=True)
-def look_at(body, m, f, i):  # type: ignore[no-untyped-def]
+def look_at(body, k, m, f, i):  # type: ignore[no-untyped-def]
     pelvis = f.xquat[i, body.ids[PELVIS]]
     q = (pelvis[0], pelvis[1], pelvis[2], pelvis[3])
     nose = turned(q, (1.0, 0.0, 0.0))
@@ -99,7 +102,7 @@ def look_at(body, m, f, i):  # type: ignore[no-untyped-def]
         c * velocity[0] + s * velocity[1], c * velocity[1] - s * velocity[0],
         (_touches(body, f, i, 0), _touches(body, f, i, 1)), total,
         c * (com[0] - own[0]) + s * (com[1] - own[1]),
-        _pushed(body, m, f, i) / (total * body.gravity),
+        _pushed(body, k, m, f, i) / (total * body.gravity),
     )  # fmt: skip
 
 
@@ -125,6 +128,8 @@ def follow(body, k, styles, m, look):  # type: ignore[no-untyped-def]
     numbers = styles.numbers[int(m[WISH_STYLE])]
     period = m[WISH_PERIOD] if m[WISH_PERIOD] > 0.0 else numbers[0]
     width = m[WISH_STEP_WIDTH] if m[WISH_STEP_WIDTH] >= 0.0 else numbers[1] * body.hips / HUMANOID_HIPS
+    if m[HAUL] < 0.0:
+        period = min(period, k.pull_period * math.sqrt(body.size))
     m[PERIOD] = _towards(m[PERIOD], max(period, m[LEAST_PERIOD]), share)
     if m[WISH_SPEED] == 0.0:
         width = max(width, stand_width(body, k))
