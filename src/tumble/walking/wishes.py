@@ -147,7 +147,8 @@ def follow(body, k, styles, m, look):  # type: ignore[no-untyped-def]
     m[DRIFT] = _towards(m[DRIFT], 0.0 if still else m[WISH_DRIFT], k.speed_rate * body.dt)
     # integral action: what the body loses at footstrikes is made up by shorter steps
     # the slower it walks the less: what a turn or a start has left there would make it stumble where it stops
-    most = 0.0 if still or k.fixed_alpha else k.longest_trim * body.leg * min(m[SPEED] * m[SPEED], 1.0)
+    quick = m[SPEED] if m[SPEED] > 0.0 else 2.0 * m[SPEED]
+    most = 0.0 if still or k.fixed_alpha else k.longest_trim * body.leg * min(quick * quick, 1.0)
     m[TRIM] = clamp(m[TRIM] + k.trim_rate * body.dt * (m[SPEED] - look.speed), -most, most)
     m[MEAN] += (look.speed - m[MEAN]) * body.dt / k.mean_time
     m[PACE] = clamp(m[SPEED], m[MEAN] - k.speed_lead, m[MEAN] + k.speed_lead)
