@@ -60,6 +60,7 @@ from tumble.walking.terrain import (
     footing,
     gather,
     ground_at,
+    highest,
     holds,
     is_hurdle,
     lay_path,
@@ -176,8 +177,10 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
     if count == 0:
         m[BUSY], m[LIMIT], m[LOWER] = 0.0, UNLIMITED, 0.0
         return
-    m[LOWER] = max(m[LOWER], _bent(body, k, look))
     spans = terrain.spans
+    bent = _bent(body, k, look) if highest(spans, count) > 0.02 * body.size else 0.0
+    if loaded(body, look):
+        m[LOWER] = bent
     over, climb, reach = OVER * body.leg, CLIMB * body.leg, REACH * body.leg
     barrier = wall(spans, count, at, heel + toe, over, climb, HURDLE_REACH * body.leg)
     if m[BUSY] == 1.0 and m[PHASE] > DECIDED:
@@ -225,7 +228,7 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
     m[PLAIN] = 1.0 if plain else 0.0
     drop = m[GROUND] - m[LAND_Z]
     down = _let_down(body, m, drop, land - at) if drop > 0.02 * body.size else 0.0
-    m[LOWER] = max(down, _bent(body, k, look))
+    m[LOWER] = max(down, bent)
     ankle = body.ankle[swing]
     needs = lay_path(
         terrain.path, start, front, back, land, m[SWING_Z], _height(body, m) + ankle, m[LAND_Z] + ankle,
@@ -246,7 +249,8 @@ def _time_step(body, k, m, look, length, height, careful, stance_foot, ahead):  
     rate = pendulum_rate(body, look, stance_foot)
     shrink = math.exp(-rate * m[PERIOD])
     beyond = m[PACE] * m[PERIOD] * shrink / (1.0 - shrink) + clamp(m[TRIM], 0.0, 0.05 * body.leg)
-    beyond += (k.load_cross_lead if loaded(body, look) else k.cross_lead) * body.size + k.climb_lead * (height - m[GROUND])
+    lead = k.load_cross_lead if loaded(body, look) else k.cross_lead
+    beyond += lead * body.size + k.climb_lead * (height - m[GROUND])
     if careful:  # the other foot has a long way then: no faster than the ankle can hold
         beyond = k.pass_lead * body.size
     goal = max(length + beyond, 0.02 * body.size)

@@ -200,7 +200,7 @@ def _over_foot(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _falls_short(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
-    """Whether a step up or over something has begun with a load that is not over the stance foot, and can still wait."""
+    """Whether a step up or over something has begun with a load not yet over the stance foot, and can still wait."""
     if not loaded(body, look) or m[BUSY] == 0.0 or m[PLAIN] == 1.0 or m[TRAILS] == 1.0 or m[PHASE] > 0.1:
         return False
     up = m[TOP] > m[GROUND] + 0.05 * body.size
