@@ -44,7 +44,7 @@ from tumble.walking.memory import (
     WALK,
     WISH_CROUCH,
 )  # fmt: skip
-from tumble.walking.steps import crosses, deviation, foot_place, pendulum_rate, step_offset
+from tumble.walking.steps import crosses, deviation, foot_place, loaded, pendulum_rate, step_offset
 from tumble.walking.terrain import (
     BENDS,
     CLEAR,
@@ -60,6 +60,7 @@ from tumble.walking.terrain import (
     footing,
     gather,
     ground_at,
+    highest,
     holds,
     is_hurdle,
     lay_path,
@@ -93,7 +94,8 @@ def heed(body, terrain, k, m, look, f, i):  # type: ignore[no-untyped-def]
     if m[MODE] != WALK or m[PHASE] == 0.0:
         m[TOP], m[TRAILS] = 0.0, 0.0
         was, m[GROUND] = m[GROUND], ground_at(terrain, foot)
-        m[BUSY], m[LIMIT], m[LEAST_PERIOD], m[LOWER] = 0.0, UNLIMITED, 0.0, 0.0
+        m[BUSY], m[LIMIT], m[LEAST_PERIOD] = 0.0, UNLIMITED, 0.0
+        m[LOWER] = min(m[LOWER], _bent(body, k, look)) if m[MODE] == WALK or m[MODE] == PASS else 0.0
         if (m[MODE] == WALK or m[MODE] == PASS) and abs(m[GROUND] - was) > 0.01:
             _take_weight(body, m, f, i)
     if m[MODE] == WALK:
@@ -104,7 +106,16 @@ def heed(body, terrain, k, m, look, f, i):  # type: ignore[no-untyped-def]
 def _take_weight(body, m, f, i):  # type: ignore[no-untyped-def]
     """Begin a stance with the knee as it is: one that is bent, because its foot is higher, rises slowly."""
     knee = f.qpos[i, body.angle[body.joint[LEGS + 4 * int(m[SIDE]) + SHIN]]]
-    m[CROUCH] = max(knee - 0.3, m[WISH_CROUCH], m[DUCK_CROUCH], 0.0)
+    m[CROUCH] = max(knee - 0.3, m[WISH_CROUCH], m[DUCK_CROUCH], m[LOWER])
+
+
+@njit(cache=True)
+def _bent(body, k, look):  # type: ignore[no-untyped-def]
+    """Crouch, rad, in which a load is carried over what is not level.
+
+    The foot of a straight leg comes down late, with the body too far ahead to stop before an edge.
+    """
+    return k.load_crouch * min(5.0 * (look.total / body.total - 1.0), 1.0)
 
 
 @njit(cache=True)
@@ -164,9 +175,12 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
         start - heel - 0.3, at + AHEAD * body.size,
     )  # fmt: skip
     if count == 0:
-        m[BUSY], m[LIMIT] = 0.0, UNLIMITED
+        m[BUSY], m[LIMIT], m[LOWER] = 0.0, UNLIMITED, 0.0
         return
     spans = terrain.spans
+    bent = _bent(body, k, look) if highest(spans, count) > 0.02 * body.size else 0.0
+    if loaded(body, look):
+        m[LOWER] = bent
     over, climb, reach = OVER * body.leg, CLIMB * body.leg, REACH * body.leg
     barrier = wall(spans, count, at, heel + toe, over, climb, HURDLE_REACH * body.leg)
     if m[BUSY] == 1.0 and m[PHASE] > DECIDED:
@@ -189,6 +203,9 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
     rises = next_edge(spans, count, land + toe - NEAR * body.size)
     near = is_hurdle(spans, count, rises) and rises - toe - _lean(spans, count, rises) - land < NEAR * body.size
     near = near or (m[TRAILS] == 0.0 and m[TOP] > max(m[GROUND], level(spans, count, land)) + 0.05 * body.size)
+    if loaded(body, look):  # up, and from close before an edge, step by step
+        near = near or rises - toe - _lean(spans, count, rises) - land < NEAR * body.size
+        near = near or level(spans, count, land) > m[GROUND] + 0.02 * body.size
     wanted = pivot + _time_step(body, k, m, look, land - pivot, level(spans, count, land), near, stance_foot, ahead)
     wanted = clamp(wanted, at - 0.8 * reach, max(at + 0.8 * reach, land))
     chosen, land = land, _same_level(spans, count, land, wanted, heel, toe)
@@ -210,7 +227,8 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
     m[TOP], m[FRONT], m[BACK] = top, front, back
     m[PLAIN] = 1.0 if plain else 0.0
     drop = m[GROUND] - m[LAND_Z]
-    m[LOWER] = _let_down(body, m, drop, land - at) if drop > 0.02 * body.size else 0.0
+    down = _let_down(body, m, drop, land - at) if drop > 0.02 * body.size else 0.0
+    m[LOWER] = max(down, bent)
     ankle = body.ankle[swing]
     needs = lay_path(
         terrain.path, start, front, back, land, m[SWING_Z], _height(body, m) + ankle, m[LAND_Z] + ankle,
@@ -231,7 +249,8 @@ def _time_step(body, k, m, look, length, height, careful, stance_foot, ahead):  
     rate = pendulum_rate(body, look, stance_foot)
     shrink = math.exp(-rate * m[PERIOD])
     beyond = m[PACE] * m[PERIOD] * shrink / (1.0 - shrink) + clamp(m[TRIM], 0.0, 0.05 * body.leg)
-    beyond += k.cross_lead * body.size + k.climb_lead * (height - m[GROUND])
+    lead = k.load_cross_lead if loaded(body, look) else k.cross_lead
+    beyond += lead * body.size + k.climb_lead * (height - m[GROUND])
     if careful:  # the other foot has a long way then: no faster than the ankle can hold
         beyond = k.pass_lead * body.size
     goal = max(length + beyond, 0.02 * body.size)

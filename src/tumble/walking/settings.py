@@ -76,6 +76,7 @@ class WalkSettings:
     idle_shift: float = 0.35  # of the way to a foot that its weight goes to and fro; ours
     idle_period: float = 7.0  # s; ours
     cross_lead: float = 0.06  # m that the body is further ahead when a foot lands at a chosen place; ours
+    load_cross_lead: float = 0.03  # m, the same with a load
     climb_lead: float = 0.4  # m more for each m up
     cross_rate: float = 8.0  # rad/s, instead of swing_rate on such a step; ours
     cross_wait: float = 0.3  # s that such a foot waits for the body; ours
@@ -104,6 +105,7 @@ class WalkSettings:
     load_turning: float = 10.0  # how much slower it turns with a load of its own mass; ours
     load_firmness: float = 8.0  # more stiffness of the swing hip with a load of its own mass; ours
     load_lead: float = 0.5  # of the shift of the centre of mass by a load that steps are longer by; ours
+    load_crouch: float = 0.35  # rad that knees are bent where a load is carried over uneven ground; ours
     firm_load: float = 5.0  # kg in a hand that double an arm's stiffness; ours: softer, a crate of 25 kg sways
     carry_time: float = 0.1  # s over which what hangs on the hands is felt; ours
     load_rate: float = 8.0  # kg/s at which a weight is taken up; ours

@@ -23,6 +23,7 @@ from tumble.walking.memory import (
     PASS,
     PERIOD,
     PHASE,
+    PLAIN,
     SHIFT,
     SIDE,
     SPEED,
@@ -33,6 +34,7 @@ from tumble.walking.memory import (
     SWING_Y,
     SWING_Z,
     TOP,
+    TRAILS,
     TRIM,
     WAITS,
     WALK,
@@ -53,6 +55,12 @@ def foot_place(body, f, i, side):  # type: ignore[no-untyped-def]
 def crosses(body, m):  # type: ignore[no-untyped-def]
     """Whether the swing foot goes over something, not up or down."""
     return m[BUSY] == 1.0 and m[TOP] > max(m[GROUND], m[LAND_Z]) + 0.05 * body.size
+
+
+@njit(cache=True)
+def loaded(body, look):  # type: ignore[no-untyped-def]
+    """Whether it carries so much that it must be careful where the ground is not level."""
+    return look.total > 1.03 * body.total
 
 
 @njit(cache=True)
@@ -185,14 +193,25 @@ def _over_foot(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     lacks = passed(body, k, m, look, f, i)
     if not look.touching[1 - int(m[SIDE])]:  # nothing to push off from
         return lacks < 0.09 * body.size
+    if loaded(body, look) and lacks < -0.1 * body.size:  # too fast: it brakes on both feet
+        return False
     return lacks < 0.0 and (abs(aside) < k.pass_aside * body.size or lacks < -0.03 * body.size)
+
+
+@njit(cache=True)
+def _falls_short(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
+    """Whether a step up or over something has begun with a load not yet over the stance foot, and can still wait."""
+    if not loaded(body, look) or m[BUSY] == 0.0 or m[PLAIN] == 1.0 or m[TRAILS] == 1.0 or m[PHASE] > 0.1:
+        return False
+    up = m[TOP] > m[GROUND] + 0.05 * body.size
+    return up and look.touching[1 - int(m[SIDE])] and passed(body, k, m, look, f, i) > 0.0
 
 
 @njit(cache=True)
 def _lands(body, m, look, f, i):  # type: ignore[no-untyped-def]
     """Whether the swing foot touches the ground, and not what it is still to pass."""
     swing = 1 - int(m[SIDE])
-    if not look.touching[swing] or m[BUSY] == 0.0:
+    if not look.touching[swing] or m[BUSY] == 0.0 or m[PLAIN] == 1.0:
         return look.touching[swing]
     ankle = f.xanchor[i, body.joint[LEGS + 4 * swing + FOOT]]
     at = ankle[0] * math.cos(m[HEADING]) + ankle[1] * math.sin(m[HEADING])
@@ -205,6 +224,9 @@ def decide(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     m[CLOCK] += body.dt
     if m[MODE] == WALK:
         swing = 1 - int(m[SIDE])
+        if _falls_short(body, k, m, look, f, i):
+            m[MODE], m[CLOCK] = PASS, 0.0
+            return
         going = m[WAITS] if m[PHASE] < 1.0 and crosses(body, m) else 1.0
         m[PHASE] += going * body.dt / _step_time(body, k, m, look, f, i)
         if m[BUSY] == 0.0 and m[PHASE] > 0.2 and m[PHASE] < 1.0 and _far_enough(body, k, m, look, f, i):

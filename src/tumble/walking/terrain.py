@@ -202,6 +202,15 @@ def level(spans, count, s):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def highest(spans, count):  # type: ignore[no-untyped-def]
+    """Height of the highest top, m; 0 where there is none."""
+    top = 0.0
+    for j in range(count):
+        top = max(top, spans[j, TOP])
+    return top
+
+
+@njit(cache=True)
 def ground_at(terrain, place):  # type: ignore[no-untyped-def]
     """Height of the ground below a place, m."""
     height = 0.0
