@@ -18,7 +18,7 @@ from tumble.scene import Scene
 
 LIGHTEST, HEAVIEST = 5.0, 25.0  # kg, section 5.5.4
 NEAR = 0.3  # m from its place at which a crate has been put there
-HELD = 0.25  # m between a forearm's middle and what its hand holds
+HELD = 0.25  # m between a forearm's middle and the handle that its hand holds
 
 
 class Errand(Scenario):
@@ -44,10 +44,10 @@ def around(rng: np.random.Generator, near: float, far: float) -> tuple[float, fl
 
 
 def held(track: Track, name: str) -> np.ndarray:
-    """(frames,): whether a hand has something."""
-    thing = track.of(f"{name}.pos")
+    """(frames,): whether a hand has something, by its handle."""
+    thing, out = track.of(f"{name}.pos"), max(math.hypot(*handle) for handle in track.scene.prop(name, Crate).handles)
     hands = [track.of(f"{hand}.pos") for hand in track.scene.character.hands]
-    return np.min([np.linalg.norm(hand - thing, axis=1) for hand in hands], axis=0) < HELD
+    return np.min([np.linalg.norm(hand - thing, axis=1) for hand in hands], axis=0) < HELD + out
 
 
 def well(track: Track) -> bool:
