@@ -78,11 +78,12 @@ class Walker(Controller):
       Idling shifts the weight to and fro; no foot is set anew for it.
       Loads: thesis, a crate's mass counts once it is held; here as much of it as hangs on the hands, felt by the
         stretch of the grips. While the ground still bears the crate, the whole mass would throw the body back.
-      Pushing and pulling: thesis, alpha 0.2; here a force through the arms, and feet where it asks for. In pulling steps
-        are short, and the arms no springs: their force is what keeps the crate at the walk's speed.
+      Pushing and pulling: thesis, alpha 0.2; here a force through the arms, and feet where it asks for. Steps that
+        pull are short, and the arms no springs: their force is what keeps the crate at the walk's speed.
       Crouching: the legs' push levels the pelvis and knees point where the feet do; the thesis bends the stance knee.
       Obstacles: thesis, speed is set so that a foot lands close before; here landings are chosen from spans of boxes
-        along the heading. Stairs hold; obstacles in a row mostly do not yet.
+        along the heading. Thesis, the hind foot leaves as the other lands; here it first pushes off until the body is
+        over the front foot, which a long step at a slow pace needs. With bars among them they mostly do not hold yet.
     """
 
     def __init__(
