@@ -39,7 +39,7 @@ class Physics:
     substeps: int = 1  # physics steps a control step
     motor_gain: float = 1.0  # factor on the velocity gains of a character's motors; ours
     friction: float = 1.0  # not given; ours
-    isotropic: bool = False  # friction alike in all directions, as what is dragged needs; else a little faster
+    isotropic: bool = False  # friction alike in all directions, as what is dragged needs
     speculative: bool = True  # contacts are found before a fast limb is deep in the ground
 
     def __post_init__(self) -> None:

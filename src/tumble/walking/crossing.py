@@ -159,6 +159,18 @@ def _landing(body, k, m, look, stance_foot, ahead):  # type: ignore[no-untyped-d
 
 
 @njit(cache=True)
+def _must_hold(body, m, look, spans, count, land, toe):  # type: ignore[no-untyped-def]
+    """Whether a step to a place must end with the body held over its foot: the next one is long, or goes up loaded."""
+    heavy, ground = loaded(body, look), level(spans, count, land)
+    rises = next_edge(spans, count, land + toe - NEAR * body.size)
+    close = rises - toe - _lean(spans, count, rises) - land < NEAR * body.size
+    if close and (heavy or is_hurdle(spans, count, rises)):
+        return True
+    leads = m[TRAILS] == 0.0 and m[TOP] > max(m[GROUND], ground) + 0.05 * body.size
+    return leads or (heavy and ground > m[GROUND] + 0.02 * body.size)
+
+
+@njit(cache=True)
 def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # type: ignore[no-untyped-def]
     """Choose where the swing foot lands, and its way there, if there is anything near."""
     swing = 1 - int(m[SIDE])
@@ -186,27 +198,12 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
     if m[BUSY] == 1.0 and m[PHASE] > DECIDED:
         land = m[LAND_X] * ahead[0] + m[LAND_Y] * ahead[1]
     else:
-        land = _choose(
-            spans,
-            count,
-            at,
-            natural,
-            clamp(m[PACE] * m[PERIOD], 0.2 * body.leg, 0.5 * body.leg),
-            heel,
-            toe,
-            NEAR * body.size,
-            barrier,
-            reach,
-        )
+        usual = clamp(m[PACE] * m[PERIOD], 0.2 * body.leg, 0.5 * body.leg)
+        land = _choose(spans, count, at, natural, usual, heel, toe, NEAR * body.size, barrier, reach)
     _limit_speed(body, m, spans, count, at, toe, barrier)
     pivot = dot(stance_foot, ahead) - body.sole[swing]
-    rises = next_edge(spans, count, land + toe - NEAR * body.size)
-    near = is_hurdle(spans, count, rises) and rises - toe - _lean(spans, count, rises) - land < NEAR * body.size
-    near = near or (m[TRAILS] == 0.0 and m[TOP] > max(m[GROUND], level(spans, count, land)) + 0.05 * body.size)
-    if loaded(body, look):  # up, and from close before an edge, step by step
-        near = near or rises - toe - _lean(spans, count, rises) - land < NEAR * body.size
-        near = near or level(spans, count, land) > m[GROUND] + 0.02 * body.size
-    wanted = pivot + _time_step(body, k, m, look, land - pivot, level(spans, count, land), near, stance_foot, ahead)
+    careful = _must_hold(body, m, look, spans, count, land, toe)
+    wanted = pivot + _time_step(body, k, m, look, land - pivot, level(spans, count, land), careful, stance_foot, ahead)
     wanted = clamp(wanted, at - 0.8 * reach, max(at + 0.8 * reach, land))
     chosen, land = land, _same_level(spans, count, land, wanted, heel, toe)
     top, front, back = passage(spans, count, start, land, heel, toe, gap)

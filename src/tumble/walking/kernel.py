@@ -39,7 +39,7 @@ from tumble.walking.memory import (
     WALK,
 )  # fmt: skip
 from tumble.walking.pose import generate, hinge, hold, rotation_of, trunk_pose
-from tumble.walking.steps import crosses, decide, foot_place, gait, passed, pendulum_rate
+from tumble.walking.steps import crosses, decide, foot_place, gait, lack, pendulum_rate
 from tumble.walking.swing import swing
 from tumble.walking.vectors import add, clamp, cross, dot, scale, shortened, sub, turn_between, turned, vec
 from tumble.walking.wishes import follow, look_at, stand_width
@@ -82,7 +82,7 @@ def _virtual_force(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
         ahead = -gain * (k.stand_stiffness * out + k.stand_damping / math.sqrt(gain) * look.speed + 20.0 * m[LEAN])
         if m[MODE] == PASS:
             rate = pendulum_rate(body, look, foot)
-            ahead = k.speed_gain * rate * (passed(body, k, m, look, f, i) + 0.03 * body.size)
+            ahead = k.speed_gain * rate * (lack(body, k, m, look, f, i) + 0.03 * body.size)
         idle = _idle(k, m) * 0.5 * dot(sub(foot, other), look.left) if m[MODE] == STAND else 0.0
         side = -k.stand_side_stiffness * (dot(off, look.left) - idle) - k.stand_side_damping * look.drift
     scale_up = body.scale * look.total / body.total

@@ -26,7 +26,7 @@ from tumble.walking.memory import (
     WALK,
     WISH_STYLE,
 )  # fmt: skip
-from tumble.walking.steps import crosses, passed
+from tumble.walking.steps import crosses, lack
 from tumble.walking.style import (
     ANKLE_SPEED,
     ARM_SPEED,
@@ -167,7 +167,7 @@ def hold(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def
         if not stands and crosses(body, m):
             pitch = -0.1
         if m[MODE] == PASS and side != stance:
-            pitch = k.push_off * clamp(14.0 * passed(body, k, m, look, f, i) / body.size, 0.0, 1.0)
+            pitch = k.push_off * clamp(14.0 * lack(body, k, m, look, f, i) / body.size, 0.0, 1.0)
         _track_foot(body, k, look, f, i, torque, leg + FOOT, pitch)
         track_hinge(body, f, i, torque, leg + TOE, angles[STANCE_TOE if stands else SWING_TOE], 0.0, 1.0)
         if stands:

@@ -178,7 +178,7 @@ def _begin_step(body, m, f, i, stance):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def passed(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
+def lack(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """m that the body, left alone, would come to rest short of where it must to walk on over the stance foot."""
     foot = foot_place(body, f, i, int(m[SIDE]))
     off = sub(look.com, foot)
@@ -190,7 +190,7 @@ def _over_foot(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """Whether the body is so far over the stance foot that the other may leave the ground for long."""
     foot = foot_place(body, f, i, int(m[SIDE]))
     aside = dot(sub(look.com, foot), look.left) + look.drift / pendulum_rate(body, look, foot)
-    lacks = passed(body, k, m, look, f, i)
+    lacks = lack(body, k, m, look, f, i)
     if not look.touching[1 - int(m[SIDE])]:  # nothing to push off from
         return lacks < 0.09 * body.size
     if loaded(body, look) and lacks < -0.1 * body.size:  # too fast: it brakes on both feet
@@ -204,7 +204,7 @@ def _falls_short(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     if not loaded(body, look) or m[BUSY] == 0.0 or m[PLAIN] == 1.0 or m[TRAILS] == 1.0 or m[PHASE] > 0.1:
         return False
     up = m[TOP] > m[GROUND] + 0.05 * body.size
-    return up and look.touching[1 - int(m[SIDE])] and passed(body, k, m, look, f, i) > 0.0
+    return up and look.touching[1 - int(m[SIDE])] and lack(body, k, m, look, f, i) > 0.0
 
 
 @njit(cache=True)
