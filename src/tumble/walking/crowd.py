@@ -45,9 +45,11 @@ class DanceSettings:
     """How a crowd dances. All is ours: the thesis gives no numbers."""
 
     near: float = 0.9  # m between two roots below which they step apart
-    near_fallen: float = 1.3  # m, from somebody who lies on the floor
+    near_fallen: float = 0.9  # m, from the nearest bone of somebody who lies on the floor
+    dread: float = 2.0  # how much more urgent that is
     floor: float = 2.4  # m from the origin beyond which a dancer turns back
     escape: float = 0.3  # m/s, fastest with which one steps away
+    sidestep: float = 0.2  # m/s, fastest of that to a side
     slowest: float = 0.06  # m/s; who is slower stands still
     shaken: float = 0.6  # m/s of the centre of mass, above which one neither turns nor begins another move
     calm: float = 1.5  # s of that
@@ -128,7 +130,10 @@ class Crowd(Controller):
     def control(self, sims: Sims) -> np.ndarray:
         """Controls (nsim, motors.size); moves the memories in the state on by a step. The array is used again."""
         self._attach(sims)
-        dance_rows(self._numbers, self.scene.dt, self._moves, self._world, self._starts, self._heights, self._lying)
+        dance_rows(
+            self._numbers, self.scene.dt, self._moves, self._world, self._starts, self._bodies.ids, self._heights,
+            self._lying,
+        )  # fmt: skip
         control_crowd(
             self._bodies, self._level, self._constants, self._table, self._world, self._starts, self._torque,
             self._angles, self._out,

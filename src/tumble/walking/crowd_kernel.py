@@ -12,6 +12,7 @@ from tumble.walking.memory import (
     DANCE,
     HEADING,
     WISH_BEND,
+    WISH_DRIFT,
     WISH_HEADING,
     WISH_PERIOD,
     WISH_SPEED,
@@ -103,17 +104,32 @@ def control_crowd(bodies, terrain, k, styles, world, starts, torque, angles, out
 
 
 @njit(cache=True)
-def _crush(d, world, starts, lying, row, who):  # type: ignore[no-untyped-def]
+def _way_from(world, starts, bones, lying, row, other, x, y):  # type: ignore[no-untyped-def]
+    """From another to (x, y), m: from its root, or from the nearest bone of one who lies, whom feet must not meet."""
+    best_x, best_y = x - world.qpos[row, starts.qpos[other]], y - world.qpos[row, starts.qpos[other] + 1]
+    if lying[other]:
+        for bone in bones[other]:
+            off_x, off_y = x - world.xipos[row, bone, 0], y - world.xipos[row, bone, 1]
+            if off_x * off_x + off_y * off_y < best_x * best_x + best_y * best_y:
+                best_x, best_y = off_x, off_y
+    return best_x, best_y
+
+
+@njit(cache=True)
+def _crush(d, world, starts, bones, lying, row, who):  # type: ignore[no-untyped-def]
     """The way out of a crush and how urgent it is: a vector of about 1 where somebody or the floor's edge is close."""
     x, y = world.qpos[row, starts.qpos[who]], world.qpos[row, starts.qpos[who] + 1]
     away_x, away_y = 0.0, 0.0
     for other in range(starts.qpos.size):
-        off_x, off_y = x - world.qpos[row, starts.qpos[other]], y - world.qpos[row, starts.qpos[other] + 1]
+        off_x, off_y = _way_from(world, starts, bones, lying, row, other, x, y)
         apart = math.sqrt(off_x * off_x + off_y * off_y)
         near = d.near_fallen if lying[other] else d.near
         if other != who and 1e-6 < apart < near:
-            away_x += (1.0 - apart / near) * off_x / apart
-            away_y += (1.0 - apart / near) * off_y / apart
+            urge = 1.0 - apart / near
+            if lying[other]:
+                urge *= d.dread
+            away_x += urge * off_x / apart
+            away_y += urge * off_y / apart
     out = math.sqrt(x * x + y * y)
     if out > d.floor:
         edge = min((out - d.floor) / d.near, 1.0)
@@ -137,19 +153,18 @@ def _dance(m, moves, now):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _step_away(d, m, away_x, away_y):  # type: ignore[no-untyped-def]
-    """Go out of a crush, the more the more urgent it is; returns how far to turn for that and for the dance, rad."""
+    """Go out of a crush, ahead or back and sideways, the more the more urgent it is; nobody turns for that."""
     urge = math.sqrt(away_x * away_x + away_y * away_y)
-    turn = wrapped(m[FACING] - m[HEADING])
+    m[WISH_DRIFT] = 0.0
     if urge < 1e-6:
-        return turn
-    # a walker goes ahead or back, so it turns whichever of both is nearer to the way out
-    off = wrapped(math.atan2(away_y, away_x) - m[HEADING])
-    sense = 1.0 if abs(off) <= 0.5 * math.pi else -1.0
+        return
+    c, s = math.cos(m[HEADING]), math.sin(m[HEADING])
+    ahead, left = (c * away_x + s * away_y) / urge, (c * away_y - s * away_x) / urge
     share = min(urge, 1.0)
-    m[WISH_SPEED] = (1.0 - share) * m[WISH_SPEED] + d.escape * share * sense
-    if abs(m[WISH_SPEED]) < d.slowest:
-        m[WISH_SPEED] = d.slowest * sense
-    return (1.0 - share) * turn + share * (off if sense > 0.0 else wrapped(off + math.pi))
+    m[WISH_SPEED] = (1.0 - share) * m[WISH_SPEED] + d.escape * share * ahead
+    if abs(m[WISH_SPEED]) < d.slowest:  # who stands cannot step sideways
+        m[WISH_SPEED] = d.slowest if ahead > 0.0 else -d.slowest
+    m[WISH_DRIFT] = d.sidestep * share * left
 
 
 @njit(cache=True)
@@ -165,13 +180,14 @@ def _shaken(d, m, velocity, now):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def dance_rows(d, dt, moves, world, starts, heights, lying):  # type: ignore[no-untyped-def]
+def dance_rows(d, dt, moves, world, starts, bones, heights, lying):  # type: ignore[no-untyped-def]
     """Have everybody want what its dance wants, steer clear of others, and keep its balance.
 
     Args:
       d, dt: see `DanceSettings`; s a step.
       moves: (characters, moves, 7), danced over and over.
       world, starts: see `World`, `Starts`.
+      bones: (characters, bones), MuJoCo's bodies.
       heights: (characters,), m, below which a root is that of somebody who fell.
       lying: scratch, (characters,).
     """
@@ -184,8 +200,9 @@ def dance_rows(d, dt, moves, world, starts, heights, lying):  # type: ignore[no-
             if m[DIRECTED] > 0.0:
                 continue
             _dance(m, moves[who], now)
-            away_x, away_y = _crush(d, world, starts, lying, row, who)
-            turn = _step_away(d, m, away_x, away_y)
+            away_x, away_y = _crush(d, world, starts, bones, lying, row, who)
+            _step_away(d, m, away_x, away_y)
+            turn = wrapped(m[FACING] - m[HEADING])
             if _shaken(d, m, world.sensordata[row, starts.com_velocity[who] :], now):
                 turn = 0.0
             # a little ahead of what is followed, so that it turns at that rate
