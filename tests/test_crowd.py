@@ -259,7 +259,7 @@ def test_control_in_a_crowd_is_that_of_the_same_body_alone(pair, prefix):
             sims.view("qpos")[0] = world.view("qpos")[0, q : q + 38]
             sims.view("qvel")[0] = world.view("qvel")[0, v : v + 37]
             sims.load(sims.state)
-            wishes = slice(mem.WISH, mem.WISH + 7)  # as the dance has made them before the control
+            wishes = [*range(mem.WISH, mem.WISH + 7), mem.WISH_DRIFT]  # as the dance has made them before the control
             memory[wishes] = world.view("userdata")[0, m : m + mem.USED][wishes]
             sims.view("userdata")[0] = memory
             assert chosen[0, 31 * who : 31 * who + 31] == pytest.approx(walker.control(sims)[0], abs=1e-9)
@@ -310,20 +310,59 @@ def test_wishes_direct_the_first_and_the_others_dance_on(pair):
         session.send(Walk(style="wav"))
 
 
-def test_who_is_near_steps_away(pair):
+def wished(pair: Scene, data: mujoco.MjData) -> np.ndarray:
+    """The first's memory after one control from there."""
     crowd, sims = Dancing(pair), Sims(pair, 1, 1)
-    for apart in (3.0, 0.4):
-        sims.load(pair.read(meeting(pair, apart)))
-        crowd.start(sims)
-        crowd.control(sims)
-        memory = sims.view("userdata")[0]
-        speed, heading = memory[mem.WISH_SPEED], memory[mem.WISH_HEADING]
-        way = speed * math.cos(heading)
-        usual = crowd._moves[0, 0]
-        if apart > 1:
-            assert speed == usual[5]
-        else:
-            assert way < min(0.0, usual[5] * math.cos(usual[6])) or way < -0.05
+    sims.load(pair.read(data))
+    crowd.start(sims)
+    crowd.control(sims)
+    return sims.view("userdata")[0, : mem.USED].copy()
+
+
+@pytest.mark.parametrize("side", [0, 1, 2, 3])
+def test_who_is_near_steps_away_without_turning(pair, side):
+    """Ana ahead, left, behind or right of the first: it goes the other way, sideways where it must."""
+    usual = wished(pair, meeting(pair, 3.0))
+    assert usual[mem.WISH_SPEED] == Dancing(pair)._moves[0, 0, 5] and usual[mem.WISH_DRIFT] == 0.0
+    data = meeting(pair, 0.45)
+    heading = -side * math.pi / 2
+    data.qpos[3:7] = math.cos(heading / 2), 0.0, 0.0, math.sin(heading / 2)
+    memory = wished(pair, data)
+    ahead, left = ((-1, 0), (0, -1), (1, 0), (0, 1))[side]
+    assert memory[mem.WISH_SPEED] * ahead > 0.2 if ahead else memory[mem.WISH_DRIFT] * left > 0.15
+    assert abs(memory[mem.WISH_DRIFT] if ahead else memory[mem.WISH_SPEED]) < 0.1
+    turned = memory[mem.WISH_HEADING] - heading
+    assert turned == pytest.approx(usual[mem.WISH_HEADING], abs=1e-6)
+    assert memory[mem.WISH_STEP_HEIGHT] > usual[mem.WISH_STEP_HEIGHT] + 0.02
+
+
+def test_who_is_run_at_steps_away_early(pair):
+    """At a distance that is enough from one who stands."""
+    data = meeting(pair, 0.95)
+    assert wished(pair, data)[mem.WISH_SPEED] == Dancing(pair)._moves[0, 0, 5]
+    data.qvel[int(pair.model.joint("ana/root").dofadr[0])] = -1.0
+    assert wished(pair, data)[mem.WISH_SPEED] < 0.0
+
+
+@pytest.mark.parametrize("towards", [True, False])
+def test_legs_of_one_who_lies_are_kept_clear_of(pair, towards):
+    """Her pelvis is further away than anybody minds; her feet, if they point to the first, are not."""
+    data = meeting(pair, 1.1)
+    place = int(pair.model.joint("ana/root").qposadr[0])
+    data.qpos[place + 2] = 0.15
+    data.qpos[place + 3 : place + 7] = math.cos(math.pi / 4), 0.0, math.sin(math.pi / 4) * (1 if towards else -1), 0.0
+    memory = wished(pair, data)
+    assert (memory[mem.WISH_SPEED] < -0.2) == towards
+
+
+def test_a_change_of_dance_changes_no_foot_at_once(pair):
+    """All dances share the path of their feet; how high they go is a wish of the moves, and knees go highest."""
+    crowd = Dancing(pair)
+    assert len({style.foot_height for style in crowd.styles}) == 1
+    names = [style.name for style in crowd.styles]
+    style, height = crowd._moves[:, :, 1], crowd._moves[:, :, 3]
+    assert (height >= 0.0).all()
+    assert height[style == names.index("knees")].min() > height[style == names.index("twist")].max() + 0.05
 
 
 def test_dances_are_drawn_from_the_seed(pair):

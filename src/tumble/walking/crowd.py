@@ -10,8 +10,8 @@
         sims.act(crowd.control(sims))
 
 A dance is a list of moves, drawn from the seed: a style with a period, a height of the steps, a bend, a pace and a
-turn, for some seconds. Who comes too near to another, or leaves the floor around the origin, steps away. Dancers heed
-no boxes and hold nothing.
+turn, for some seconds. Who comes too near to another, or leaves the floor around the origin, steps away: ahead, back or
+sideways, without turning. Those who lie are kept clear of bone by bone. Dancers heed no boxes and hold nothing.
 """
 
 from collections import namedtuple
@@ -22,6 +22,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from tumble.controller import Controller
@@ -37,6 +38,7 @@ from tumble.walking.terrain import terrain_of
 from tumble.walking.walker import Constants, Walker, begin, facing
 
 MOVES = 64  # of a dance, before it begins again
+LOW = ((0.0, -0.02), (0.5, 0.06), (1.0, -0.01))  # foot_height that all dances have in common
 FALLEN = 0.5  # of its standing height, below which a root is that of somebody who fell
 
 
@@ -44,12 +46,15 @@ FALLEN = 0.5  # of its standing height, below which a root is that of somebody w
 class DanceSettings:
     """How a crowd dances. All is ours: the thesis gives no numbers."""
 
-    near: float = 0.9  # m between two roots below which they step apart
+    near: float = 0.85  # m between two roots below which they step apart
     near_fallen: float = 0.9  # m, from the nearest bone of somebody who lies on the floor
-    dread: float = 2.0  # how much more urgent that is
-    floor: float = 2.4  # m from the origin beyond which a dancer turns back
-    escape: float = 0.3  # m/s, fastest with which one steps away
-    sidestep: float = 0.2  # m/s, fastest of that to a side
+    close: float = 0.45  # m, from both, at which that is most urgent: feet meet
+    dread: float = 2.0  # how much more urgent it is to keep clear of somebody who lies
+    foresight: float = 0.3  # s ahead that a dancer sees another come
+    lift: float = 0.05  # m that feet rise more where somebody is close
+    floor: float = 2.4  # m from the origin beyond which a dancer comes back
+    escape: float = 0.35  # m/s, fastest with which one steps away
+    sidestep: float = 0.25  # m/s, fastest of that to a side
     slowest: float = 0.06  # m/s; who is slower stands still
     shaken: float = 0.6  # m/s of the centre of mass, above which one neither turns nor begins another move
     calm: float = 1.5  # s of that
@@ -63,6 +68,8 @@ class DanceSettings:
         for name, value in vars(self).items():
             check_number(name, value, 0)
         check_number("longest", self.longest, self.shortest)
+        check_number("near", self.near, self.close + 0.01)
+        check_number("near_fallen", self.near_fallen, self.close + 0.01)
         check_number("pace", self.pace, self.slowest, 2.0)
 
 
@@ -84,11 +91,11 @@ class Crowd(Controller):
     scene's own character's, which no longer dances then.
 
     Attributes:
-      styles: the dances, by index.
+      styles: the dances, by index, all with feet as low as each other's; how high a dance lifts them is in its moves.
     """
 
     def __init__(self, scene: Scene, settings: DanceSettings = DanceSettings(), seed: int = 0) -> None:
-        self.styles = list(dances().values())
+        self.styles = [_low(style) for style in dances().values()]
         self._walker = Walker(scene, styles=self.styles)  # refuses what cannot be walked in; wishes of the first
         self.scene, self._seed = scene, seed
         self._bodies = _stacked([body_of(scene, WalkSettings(), prefix, grips=False) for prefix in scene.cast])
@@ -107,7 +114,7 @@ class Crowd(Controller):
         self.settings = settings
         self._numbers = Numbers(*(float(value) for value in vars(settings).values()))
         sizes = np.asarray(self._bodies.size)
-        self._moves = np.stack([_dance(settings, self.styles, size, [self._seed, i]) for i, size in enumerate(sizes)])
+        self._moves = np.stack([_dance(settings, size, [self._seed, i]) for i, size in enumerate(sizes)])
 
     def start(self, sims: Sims) -> None:
         """Stand as they are, facing where they face; every dance begins."""
@@ -179,9 +186,24 @@ def _starts(scene: Scene) -> Starts:
     )  # fmt: skip
 
 
-def _dance(settings: DanceSettings, styles: list[Style], size: float, seed: list[int]) -> np.ndarray:
+def _low(style: Style) -> Style:
+    """The style with the feet of all.
+
+    Between two styles that lift feet to different heights the swing leg would be driven towards the new height at
+    once, against its own blended path, and whoever changes to a lower one stumbles: a step's height is blended alone.
+    """
+    return msgspec.structs.replace(style, foot_height=LOW)
+
+
+def _lift(style: Style) -> float:
+    """m that a style lifts its feet higher than LOW."""
+    return max(height for _, height in style.foot_height) - max(height for _, height in LOW)
+
+
+def _dance(settings: DanceSettings, size: float, seed: list[int]) -> np.ndarray:
     """(MOVES, 7): moves of a body of some size, drawn from a seed; no style comes twice in a row."""
     rng = np.random.default_rng(seed)
+    styles = list(dances().values())
     style = np.cumsum(rng.integers(1, len(styles), MOVES)) % len(styles)
     usual = np.array([one.period for one in styles])[style]
     pace = rng.uniform(settings.slowest, settings.pace, MOVES) * rng.choice([-1.0, 1.0], MOVES)
@@ -190,7 +212,7 @@ def _dance(settings: DanceSettings, styles: list[Style], size: float, seed: list
             rng.uniform(settings.shortest, settings.longest, MOVES),
             style,
             usual * size**0.5 * rng.uniform(0.9, 1.1, MOVES),  # legs swing slower the longer they are
-            rng.uniform(0.0, 0.03, MOVES),
+            np.array([_lift(one) for one in styles])[style] + rng.uniform(0.0, 0.03, MOVES),
             rng.uniform(-0.05, 0.2, MOVES),
             pace,
             rng.uniform(-settings.turn, settings.turn, MOVES),

@@ -104,37 +104,56 @@ def control_crowd(bodies, terrain, k, styles, world, starts, torque, angles, out
 
 
 @njit(cache=True)
-def _way_from(world, starts, bones, lying, row, other, x, y):  # type: ignore[no-untyped-def]
-    """From another to (x, y), m: from its root, or from the nearest bone of one who lies, whom feet must not meet."""
-    best_x, best_y = x - world.qpos[row, starts.qpos[other]], y - world.qpos[row, starts.qpos[other] + 1]
-    if lying[other]:
-        for bone in bones[other]:
-            off_x, off_y = x - world.xipos[row, bone, 0], y - world.xipos[row, bone, 1]
-            if off_x * off_x + off_y * off_y < best_x * best_x + best_y * best_y:
-                best_x, best_y = off_x, off_y
-    return best_x, best_y
+def _from_dancer(d, world, starts, row, who, other):  # type: ignore[no-untyped-def]
+    """Away from one who dances, about as long as it is urgent, 0 to 1: by where both will be in a moment."""
+    mine, theirs = world.qpos[row, starts.qpos[who] :], world.qpos[row, starts.qpos[other] :]
+    my_speed = world.sensordata[row, starts.com_velocity[who] :]
+    their_speed = world.sensordata[row, starts.com_velocity[other] :]
+    x = mine[0] - theirs[0] + d.foresight * (my_speed[0] - their_speed[0])
+    y = mine[1] - theirs[1] + d.foresight * (my_speed[1] - their_speed[1])
+    apart = max(math.sqrt(x * x + y * y), 1e-6)
+    urge = clamp((d.near - apart) / (d.near - d.close), 0.0, 1.0) / apart
+    return urge * x, urge * y
+
+
+@njit(cache=True)
+def _from_lying(d, world, starts, bones, row, who, other):  # type: ignore[no-untyped-def]
+    """Away from all bones of one who lies, as long as the nearest makes it urgent, 0 to 1."""
+    mine = world.qpos[row, starts.qpos[who] :]
+    sum_x, sum_y, most = 0.0, 0.0, 0.0
+    for bone in bones[other]:
+        x, y = mine[0] - world.xipos[row, bone, 0], mine[1] - world.xipos[row, bone, 1]
+        apart = max(math.sqrt(x * x + y * y), 1e-6)
+        urge = clamp((d.near_fallen - apart) / (d.near_fallen - d.close), 0.0, 1.0)
+        sum_x, sum_y, most = sum_x + urge * x / apart, sum_y + urge * y / apart, max(most, urge)
+    size = max(math.sqrt(sum_x * sum_x + sum_y * sum_y), 1e-6)
+    return most * sum_x / size, most * sum_y / size
 
 
 @njit(cache=True)
 def _crush(d, world, starts, bones, lying, row, who):  # type: ignore[no-untyped-def]
-    """The way out of a crush and how urgent it is: a vector of about 1 where somebody or the floor's edge is close."""
+    """The way out of a crush and how urgent it is: a vector of about 1 where somebody or the floor's edge is close.
+
+    And how close the closest is, 0 to 1.
+    """
     x, y = world.qpos[row, starts.qpos[who]], world.qpos[row, starts.qpos[who] + 1]
-    away_x, away_y = 0.0, 0.0
+    away_x, away_y, closest = 0.0, 0.0, 0.0
     for other in range(starts.qpos.size):
-        off_x, off_y = _way_from(world, starts, bones, lying, row, other, x, y)
-        apart = math.sqrt(off_x * off_x + off_y * off_y)
-        near = d.near_fallen if lying[other] else d.near
-        if other != who and 1e-6 < apart < near:
-            urge = 1.0 - apart / near
-            if lying[other]:
-                urge *= d.dread
-            away_x += urge * off_x / apart
-            away_y += urge * off_y / apart
+        if other == who:
+            continue
+        if lying[other]:
+            off_x, off_y = _from_lying(d, world, starts, bones, row, who, other)
+            weight = d.dread
+        else:
+            off_x, off_y = _from_dancer(d, world, starts, row, who, other)
+            weight = 1.0
+        away_x, away_y = away_x + weight * off_x, away_y + weight * off_y
+        closest = max(closest, math.sqrt(off_x * off_x + off_y * off_y))
     out = math.sqrt(x * x + y * y)
     if out > d.floor:
         edge = min((out - d.floor) / d.near, 1.0)
         away_x, away_y = away_x - edge * x / out, away_y - edge * y / out
-    return away_x, away_y
+    return away_x, away_y, closest
 
 
 @njit(cache=True)
@@ -200,8 +219,9 @@ def dance_rows(d, dt, moves, world, starts, bones, heights, lying):  # type: ign
             if m[DIRECTED] > 0.0:
                 continue
             _dance(m, moves[who], now)
-            away_x, away_y = _crush(d, world, starts, bones, lying, row, who)
+            away_x, away_y, closest = _crush(d, world, starts, bones, lying, row, who)
             _step_away(d, m, away_x, away_y)
+            m[WISH_STEP_HEIGHT] += d.lift * closest  # over the other's feet, which most falls began at
             turn = wrapped(m[FACING] - m[HEADING])
             if _shaken(d, m, world.sensordata[row, starts.com_velocity[who] :], now):
                 turn = 0.0
