@@ -25,7 +25,7 @@ from tumble.walking import memory as mem
 from tumble.walking.body import Body
 from tumble.walking.crowd import Crowd as Dancing
 from tumble.walking.crowd import DanceSettings, dances
-from tumble.walking.crowd_kernel import CALM, DIRECTED, MOVE, UNTIL, take_body
+from tumble.walking.crowd_kernel import CALM, DIRECTED, FELL, MOVE, UNTIL, take_body
 
 OTHER = biped("other", legs=1.2, arms=0.8, left_leg=1.05)
 
@@ -156,7 +156,7 @@ def test_crates_meet_companions():
 
 
 def test_dancers_remember_beside_what_skills_and_hands_do():
-    assert skills.NOTES + skills.NOTE_COUNT <= mem.DANCE <= DIRECTED <= CALM < mem.WISH_HAUL < mem.USED
+    assert skills.NOTES + skills.NOTE_COUNT <= mem.DANCE <= DIRECTED <= CALM < FELL < mem.WISH_DRIFT < mem.USED
 
 
 def test_a_recipe_tells_of_companions(pair):
@@ -331,8 +331,8 @@ def test_who_is_near_steps_away_without_turning(pair, side):
     ahead, left = ((-1, 0), (0, -1), (1, 0), (0, 1))[side]
     assert memory[mem.WISH_SPEED] * ahead > 0.2 if ahead else memory[mem.WISH_DRIFT] * left > 0.15
     assert abs(memory[mem.WISH_DRIFT] if ahead else memory[mem.WISH_SPEED]) < 0.1
-    turned = memory[mem.WISH_HEADING] - heading
-    assert turned == pytest.approx(usual[mem.WISH_HEADING], abs=1e-6)
+    turned = math.remainder(memory[mem.WISH_HEADING] - heading, 2 * math.pi)
+    assert turned == pytest.approx(usual[mem.WISH_HEADING], abs=1e-6)  # as the dance alone
     assert memory[mem.WISH_STEP_HEIGHT] > usual[mem.WISH_STEP_HEIGHT] + 0.02
 
 
@@ -353,6 +353,18 @@ def test_legs_of_one_who_lies_are_kept_clear_of(pair, towards):
     data.qpos[place + 3 : place + 7] = math.cos(math.pi / 4), 0.0, math.sin(math.pi / 4) * (1 if towards else -1), 0.0
     memory = wished(pair, data)
     assert (memory[mem.WISH_SPEED] < -0.2) == towards
+
+
+def test_who_fell_is_limp_until_it_is_on_its_feet_again(pair):
+    crowd, sims = Dancing(pair), Sims(pair, 1, 1)
+    sims.load(pair.state())
+    crowd.start(sims)
+    place = int(pair.model.joint("ana/root").qposadr[0]) + 2
+    standing = float(sims.view("qpos")[0, place])
+    for share, limp in ((1.0, False), (0.45, True), (0.6, True), (0.95, False)):
+        sims.view("qpos")[0, place] = share * standing
+        chosen = crowd.control(sims)[0]
+        assert chosen[:31].any() and chosen[31:62].any() != limp
 
 
 def test_a_change_of_dance_changes_no_foot_at_once(pair):

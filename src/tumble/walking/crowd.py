@@ -11,7 +11,8 @@
 
 A dance is a list of moves, drawn from the seed: a style with a period, a height of the steps, a bend, a pace and a
 turn, for some seconds. Who comes too near to another, or leaves the floor around the origin, steps away: ahead, back or
-sideways, without turning. Those who lie are kept clear of bone by bone. Dancers heed no boxes and hold nothing.
+sideways, without turning. Those who fell lie limp, and are kept clear of bone by bone. Dancers heed no boxes and hold
+nothing.
 """
 
 from collections import namedtuple
@@ -46,7 +47,7 @@ FALLEN = 0.5  # of its standing height, below which a root is that of somebody w
 class DanceSettings:
     """How a crowd dances. All is ours: the thesis gives no numbers."""
 
-    near: float = 0.85  # m between two roots below which they step apart
+    near: float = 0.8  # m between two roots below which they step apart
     near_fallen: float = 0.9  # m, from the nearest bone of somebody who lies on the floor
     close: float = 0.45  # m, from both, at which that is most urgent: feet meet
     dread: float = 2.0  # how much more urgent it is to keep clear of somebody who lies

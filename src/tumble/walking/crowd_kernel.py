@@ -27,6 +27,9 @@ MOVE = DANCE + 1  # how many moves it has begun
 UNTIL = DANCE + 2  # s, when the present one ends
 FACING = DANCE + 3  # rad, heading of the dance alone
 CALM = DANCE + 4  # s, until when it only keeps its balance
+FELL = DANCE + 5  # 1 once it has fallen, until it is on its feet again
+
+ON_FEET = 1.6  # times the height of one who fell, above which it is
 
 # A move: s it takes, style, s a step, m that feet rise more, rad of bend, m/s ahead, rad of turn.
 SECONDS, STYLE, PERIOD, HEIGHT, BEND, SPEED, TURN = range(7)
@@ -94,13 +97,16 @@ def _fields(world, starts, who):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def control_crowd(bodies, terrain, k, styles, world, starts, torque, angles, out):  # type: ignore[no-untyped-def]
-    """Controls (characters, rows, motors) into `out`; see `control_rows`.
+    """Controls (characters, rows, motors) into `out`; see `control_rows`. Who fell is limp: kicks would fell others.
 
     Args:
       bodies: a `Body` whose every field has all characters' along its first axis.
     """
     for who in range(out.shape[0]):
         control_rows(take_body(bodies, who), terrain, k, styles, _fields(world, starts, who), torque, angles, out[who])
+        for row in range(out.shape[1]):
+            if world.userdata[row, starts.memory[who] + FELL] > 0.0:
+                out[who, row] = 0.0
 
 
 @njit(cache=True)
@@ -199,6 +205,18 @@ def _shaken(d, m, velocity, now):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def _notice_falls(world, starts, heights, lying, row):  # type: ignore[no-untyped-def]
+    """Who lies; one who fell and kneels, or is pushed about, lies as well."""
+    for who in range(lying.size):
+        m, height = world.userdata[row, starts.memory[who] :], world.qpos[row, starts.qpos[who] + 2]
+        if height < heights[who]:
+            m[FELL] = 1.0
+        elif height > ON_FEET * heights[who]:
+            m[FELL] = 0.0
+        lying[who] = m[FELL] > 0.0
+
+
+@njit(cache=True)
 def dance_rows(d, dt, moves, world, starts, bones, heights, lying):  # type: ignore[no-untyped-def]
     """Have everybody want what its dance wants, steer clear of others, and keep its balance.
 
@@ -212,8 +230,7 @@ def dance_rows(d, dt, moves, world, starts, bones, heights, lying):  # type: ign
     """
     for row in range(world.qpos.shape[0]):
         now = world.time[row]
-        for who in range(moves.shape[0]):
-            lying[who] = world.qpos[row, starts.qpos[who] + 2] < heights[who]
+        _notice_falls(world, starts, heights, lying, row)
         for who in range(moves.shape[0]):
             m = world.userdata[row, starts.memory[who] :]
             if m[DIRECTED] > 0.0:
