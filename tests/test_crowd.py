@@ -367,16 +367,6 @@ def test_who_fell_is_limp_until_it_is_on_its_feet_again(pair):
         assert chosen[:31].any() and chosen[31:62].any() != limp
 
 
-def test_a_change_of_dance_changes_no_foot_at_once(pair):
-    """All dances share the path of their feet; how high they go is a wish of the moves, and knees go highest."""
-    crowd = Dancing(pair)
-    assert len({style.foot_height for style in crowd.styles}) == 1
-    names = [style.name for style in crowd.styles]
-    style, height = crowd._moves[:, :, 1], crowd._moves[:, :, 3]
-    assert (height >= 0.0).all()
-    assert height[style == names.index("knees")].min() > height[style == names.index("twist")].max() + 0.05
-
-
 def test_dances_are_drawn_from_the_seed(pair):
     one, again, other = Dancing(pair, seed=1), Dancing(pair, seed=1), Dancing(pair, seed=2)
     assert np.array_equal(one._moves, again._moves) and not np.array_equal(one._moves, other._moves)

@@ -23,7 +23,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from tumble.controller import Controller
@@ -39,7 +38,6 @@ from tumble.walking.terrain import terrain_of
 from tumble.walking.walker import Constants, Walker, begin, facing
 
 MOVES = 64  # of a dance, before it begins again
-LOW = ((0.0, -0.02), (0.5, 0.06), (1.0, -0.01))  # foot_height that all dances have in common
 FALLEN = 0.5  # of its standing height, below which a root is that of somebody who fell
 
 
@@ -92,11 +90,11 @@ class Crowd(Controller):
     scene's own character's, which no longer dances then.
 
     Attributes:
-      styles: the dances, by index, all with feet as low as each other's; how high a dance lifts them is in its moves.
+      styles: the dances, by index.
     """
 
     def __init__(self, scene: Scene, settings: DanceSettings = DanceSettings(), seed: int = 0) -> None:
-        self.styles = [_low(style) for style in dances().values()]
+        self.styles = list(dances().values())
         self._walker = Walker(scene, styles=self.styles)  # refuses what cannot be walked in; wishes of the first
         self.scene, self._seed = scene, seed
         self._bodies = _stacked([body_of(scene, WalkSettings(), prefix, grips=False) for prefix in scene.cast])
@@ -115,7 +113,7 @@ class Crowd(Controller):
         self.settings = settings
         self._numbers = Numbers(*(float(value) for value in vars(settings).values()))
         sizes = np.asarray(self._bodies.size)
-        self._moves = np.stack([_dance(settings, size, [self._seed, i]) for i, size in enumerate(sizes)])
+        self._moves = np.stack([_dance(settings, self.styles, size, [self._seed, i]) for i, size in enumerate(sizes)])
 
     def start(self, sims: Sims) -> None:
         """Stand as they are, facing where they face; every dance begins."""
@@ -187,24 +185,9 @@ def _starts(scene: Scene) -> Starts:
     )  # fmt: skip
 
 
-def _low(style: Style) -> Style:
-    """The style with the feet of all.
-
-    Between two styles that lift feet to different heights the swing leg would be driven towards the new height at
-    once, against its own blended path, and whoever changes to a lower one stumbles: a step's height is blended alone.
-    """
-    return msgspec.structs.replace(style, foot_height=LOW)
-
-
-def _lift(style: Style) -> float:
-    """m that a style lifts its feet higher than LOW."""
-    return max(height for _, height in style.foot_height) - max(height for _, height in LOW)
-
-
-def _dance(settings: DanceSettings, size: float, seed: list[int]) -> np.ndarray:
+def _dance(settings: DanceSettings, styles: list[Style], size: float, seed: list[int]) -> np.ndarray:
     """(MOVES, 7): moves of a body of some size, drawn from a seed; no style comes twice in a row."""
     rng = np.random.default_rng(seed)
-    styles = list(dances().values())
     style = np.cumsum(rng.integers(1, len(styles), MOVES)) % len(styles)
     usual = np.array([one.period for one in styles])[style]
     pace = rng.uniform(settings.slowest, settings.pace, MOVES) * rng.choice([-1.0, 1.0], MOVES)
@@ -213,7 +196,7 @@ def _dance(settings: DanceSettings, size: float, seed: list[int]) -> np.ndarray:
             rng.uniform(settings.shortest, settings.longest, MOVES),
             style,
             usual * size**0.5 * rng.uniform(0.9, 1.1, MOVES),  # legs swing slower the longer they are
-            np.array([_lift(one) for one in styles])[style] + rng.uniform(0.0, 0.03, MOVES),
+            rng.uniform(0.0, 0.03, MOVES),
             rng.uniform(-0.05, 0.2, MOVES),
             pace,
             rng.uniform(-settings.turn, settings.turn, MOVES),

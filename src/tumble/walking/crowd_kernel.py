@@ -17,8 +17,8 @@ from tumble.walking.memory import (
     WISH_PERIOD,
     WISH_SPEED,
     WISH_STEP_HEIGHT,
-    WISH_STYLE,
 )  # fmt: skip
+from tumble.walking.pose import wish_style
 from tumble.walking.vectors import clamp, wrapped
 
 # What a dancer remembers, in its memory.
@@ -172,8 +172,8 @@ def _dance(m, moves, now):  # type: ignore[no-untyped-def]
         m[FACING] = wrapped(m[FACING] + move[TURN])
     move = moves[int(m[MOVE] - 1.0) % moves.shape[0]]
     m[WISH_SPEED] = move[SPEED]
-    m[WISH_STYLE], m[WISH_PERIOD] = move[STYLE], move[PERIOD]
-    m[WISH_STEP_HEIGHT], m[WISH_BEND] = move[HEIGHT], move[BEND]
+    wish_style(m, move[STYLE])
+    m[WISH_PERIOD], m[WISH_STEP_HEIGHT], m[WISH_BEND] = move[PERIOD], move[HEIGHT], move[BEND]
 
 
 @njit(cache=True)
