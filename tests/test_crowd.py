@@ -442,7 +442,7 @@ def test_those_who_are_inside_each_other_are_seen(pair):
 
 @pytest.mark.slow
 def test_sixteen_dance_for_a_minute():
-    """As measured: 4 of the 5 crowds of these seeds have at most two fallen, nobody is ever stuck, all bump."""
+    """As measured: the crowds of these seeds have at most two fallen, nobody is ever stuck, all bump."""
     results = [run(Crowd(), seed, 60.0) for seed in range(1000, 1005)]
-    assert sum(result.success for result in results) >= 4
+    assert all(result.success for result in results)
     assert all(result.metrics["stuck"] == 0 and result.metrics["bumps"] > 20 for result in results)
