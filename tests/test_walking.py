@@ -31,7 +31,8 @@ from tumble.walking.legs import (
     pendulum_later,
     pendulum_step,
 )
-from tumble.walking.style import read_style, table_of
+from tumble.walking.pose import trajectory, wish_style
+from tumble.walking.style import FOOT_HEIGHT, read_style, table_of
 from tumble.walking.swing import _clear_of
 from tumble.walking.vectors import about, from_axes, multiply, spline, turn_between, turned, wrapped
 
@@ -305,6 +306,37 @@ def test_bad_styles_are_refused(text, message):
     with pytest.raises(UserError) as caught:
         read_style(text)
     assert message in str(caught.value)
+
+
+def test_a_change_of_style_jerks_no_leg(scene):
+    """At any moment of two steps, feet that are to go higher or lower, or turned out, are driven there by and by."""
+    high = "foot_height = [[0.0, -0.02], [0.5, 0.2], [1.0, -0.01]]\ntoe_out = 0.4"
+    walker = Walker(scene, styles=[read_style('name = "low"'), read_style(f'name = "high"\n{high}')])
+    for old, new in (("low", "high"), ("high", "low")):
+        sims = started(scene, walker, 2, speed=0.5, style=old)
+        go(sims, walker, 2.0)
+        for _ in range(12):
+            go(sims, walker, 0.1)
+            sims.load(sims.state[0].copy())
+            kept = sims.state[0].copy()
+            walker.wish(sims, rows=[1], style=new)
+            same, other = walker.control(sims)
+            assert other == pytest.approx(same, abs=0.02)
+            sims.load(kept)
+
+
+def test_a_blend_of_styles_turns_round_or_goes_on_from_the_nearer(walker):
+    m, table = np.zeros(mem.USED), walker._table
+    first, second, third = 0.0, 1.0, 2.0
+    for blend, nearer in ((0.3, first), (0.7, second)):
+        m[mem.STYLE], m[mem.WISH_STYLE], m[mem.BLEND] = first, second, blend
+        before = trajectory(table, m, FOOT_HEIGHT, 0.5)
+        wish_style(m, second)
+        assert m[mem.BLEND] == blend
+        wish_style(m, first)
+        assert m[mem.WISH_STYLE] == first and trajectory(table, m, FOOT_HEIGHT, 0.5) == pytest.approx(before)
+        wish_style(m, third)
+        assert m[[mem.STYLE, mem.WISH_STYLE, mem.BLEND]].tolist() == [nearer, third, 0.0]
 
 
 # ---- behaviour

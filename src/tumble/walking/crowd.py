@@ -10,8 +10,9 @@
         sims.act(crowd.control(sims))
 
 A dance is a list of moves, drawn from the seed: a style with a period, a height of the steps, a bend, a pace and a
-turn, for some seconds. Who comes too near to another, or leaves the floor around the origin, steps away. Dancers heed
-no boxes and hold nothing.
+turn, for some seconds. Who comes too near to another, or leaves the floor around the origin, steps away: ahead, back or
+sideways, without turning. Those who fell lie limp, and are kept clear of bone by bone. Dancers heed no boxes and hold
+nothing.
 """
 
 from collections import namedtuple
@@ -44,10 +45,15 @@ FALLEN = 0.5  # of its standing height, below which a root is that of somebody w
 class DanceSettings:
     """How a crowd dances. All is ours: the thesis gives no numbers."""
 
-    near: float = 0.9  # m between two roots below which they step apart
-    near_fallen: float = 1.3  # m, from somebody who lies on the floor
-    floor: float = 2.4  # m from the origin beyond which a dancer turns back
-    escape: float = 0.3  # m/s, fastest with which one steps away
+    near: float = 0.8  # m between two roots below which they step apart
+    near_fallen: float = 0.9  # m, from the nearest bone of somebody who lies on the floor
+    close: float = 0.45  # m, from both, at which that is most urgent: feet meet
+    dread: float = 2.0  # how much more urgent it is to keep clear of somebody who lies
+    foresight: float = 0.3  # s ahead that a dancer sees another come
+    lift: float = 0.05  # m that feet rise more where somebody is close
+    floor: float = 2.4  # m from the origin beyond which a dancer comes back
+    escape: float = 0.35  # m/s, fastest with which one steps away
+    sidestep: float = 0.25  # m/s, fastest of that to a side
     slowest: float = 0.06  # m/s; who is slower stands still
     shaken: float = 0.6  # m/s of the centre of mass, above which one neither turns nor begins another move
     calm: float = 1.5  # s of that
@@ -61,6 +67,8 @@ class DanceSettings:
         for name, value in vars(self).items():
             check_number(name, value, 0)
         check_number("longest", self.longest, self.shortest)
+        check_number("near", self.near, self.close + 0.01)
+        check_number("near_fallen", self.near_fallen, self.close + 0.01)
         check_number("pace", self.pace, self.slowest, 2.0)
 
 
@@ -128,7 +136,10 @@ class Crowd(Controller):
     def control(self, sims: Sims) -> np.ndarray:
         """Controls (nsim, motors.size); moves the memories in the state on by a step. The array is used again."""
         self._attach(sims)
-        dance_rows(self._numbers, self.scene.dt, self._moves, self._world, self._starts, self._heights, self._lying)
+        dance_rows(
+            self._numbers, self.scene.dt, self._moves, self._world, self._starts, self._bodies.ids, self._heights,
+            self._lying,
+        )  # fmt: skip
         control_crowd(
             self._bodies, self._level, self._constants, self._table, self._world, self._starts, self._torque,
             self._angles, self._out,

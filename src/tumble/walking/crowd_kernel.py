@@ -12,12 +12,13 @@ from tumble.walking.memory import (
     DANCE,
     HEADING,
     WISH_BEND,
+    WISH_DRIFT,
     WISH_HEADING,
     WISH_PERIOD,
     WISH_SPEED,
     WISH_STEP_HEIGHT,
-    WISH_STYLE,
 )  # fmt: skip
+from tumble.walking.pose import wish_style
 from tumble.walking.vectors import clamp, wrapped
 
 # What a dancer remembers, in its memory.
@@ -26,6 +27,9 @@ MOVE = DANCE + 1  # how many moves it has begun
 UNTIL = DANCE + 2  # s, when the present one ends
 FACING = DANCE + 3  # rad, heading of the dance alone
 CALM = DANCE + 4  # s, until when it only keeps its balance
+FELL = DANCE + 5  # 1 once it has fallen, until it is on its feet again
+
+ON_FEET = 1.6  # times the height of one who fell, above which it is
 
 # A move: s it takes, style, s a step, m that feet rise more, rad of bend, m/s ahead, rad of turn.
 SECONDS, STYLE, PERIOD, HEIGHT, BEND, SPEED, TURN = range(7)
@@ -93,32 +97,69 @@ def _fields(world, starts, who):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def control_crowd(bodies, terrain, k, styles, world, starts, torque, angles, out):  # type: ignore[no-untyped-def]
-    """Controls (characters, rows, motors) into `out`; see `control_rows`.
+    """Controls (characters, rows, motors) into `out`; see `control_rows`. Who fell is limp: kicks would fell others.
 
     Args:
       bodies: a `Body` whose every field has all characters' along its first axis.
     """
     for who in range(out.shape[0]):
         control_rows(take_body(bodies, who), terrain, k, styles, _fields(world, starts, who), torque, angles, out[who])
+        for row in range(out.shape[1]):
+            if world.userdata[row, starts.memory[who] + FELL] > 0.0:
+                out[who, row] = 0.0
 
 
 @njit(cache=True)
-def _crush(d, world, starts, lying, row, who):  # type: ignore[no-untyped-def]
-    """The way out of a crush and how urgent it is: a vector of about 1 where somebody or the floor's edge is close."""
+def _from_dancer(d, world, starts, row, who, other):  # type: ignore[no-untyped-def]
+    """Away from one who dances, about as long as it is urgent, 0 to 1: by where both will be in a moment."""
+    mine, theirs = world.qpos[row, starts.qpos[who] :], world.qpos[row, starts.qpos[other] :]
+    my_speed = world.sensordata[row, starts.com_velocity[who] :]
+    their_speed = world.sensordata[row, starts.com_velocity[other] :]
+    x = mine[0] - theirs[0] + d.foresight * (my_speed[0] - their_speed[0])
+    y = mine[1] - theirs[1] + d.foresight * (my_speed[1] - their_speed[1])
+    apart = max(math.sqrt(x * x + y * y), 1e-6)
+    urge = clamp((d.near - apart) / (d.near - d.close), 0.0, 1.0) / apart
+    return urge * x, urge * y
+
+
+@njit(cache=True)
+def _from_lying(d, world, starts, bones, row, who, other):  # type: ignore[no-untyped-def]
+    """Away from all bones of one who lies, as long as the nearest makes it urgent, 0 to 1."""
+    mine = world.qpos[row, starts.qpos[who] :]
+    sum_x, sum_y, most = 0.0, 0.0, 0.0
+    for bone in bones[other]:
+        x, y = mine[0] - world.xipos[row, bone, 0], mine[1] - world.xipos[row, bone, 1]
+        apart = max(math.sqrt(x * x + y * y), 1e-6)
+        urge = clamp((d.near_fallen - apart) / (d.near_fallen - d.close), 0.0, 1.0)
+        sum_x, sum_y, most = sum_x + urge * x / apart, sum_y + urge * y / apart, max(most, urge)
+    size = max(math.sqrt(sum_x * sum_x + sum_y * sum_y), 1e-6)
+    return most * sum_x / size, most * sum_y / size
+
+
+@njit(cache=True)
+def _crush(d, world, starts, bones, lying, row, who):  # type: ignore[no-untyped-def]
+    """The way out of a crush and how urgent it is: a vector of about 1 where somebody or the floor's edge is close.
+
+    And how close the closest is, 0 to 1.
+    """
     x, y = world.qpos[row, starts.qpos[who]], world.qpos[row, starts.qpos[who] + 1]
-    away_x, away_y = 0.0, 0.0
+    away_x, away_y, closest = 0.0, 0.0, 0.0
     for other in range(starts.qpos.size):
-        off_x, off_y = x - world.qpos[row, starts.qpos[other]], y - world.qpos[row, starts.qpos[other] + 1]
-        apart = math.sqrt(off_x * off_x + off_y * off_y)
-        near = d.near_fallen if lying[other] else d.near
-        if other != who and 1e-6 < apart < near:
-            away_x += (1.0 - apart / near) * off_x / apart
-            away_y += (1.0 - apart / near) * off_y / apart
+        if other == who:
+            continue
+        if lying[other]:
+            off_x, off_y = _from_lying(d, world, starts, bones, row, who, other)
+            weight = d.dread
+        else:
+            off_x, off_y = _from_dancer(d, world, starts, row, who, other)
+            weight = 1.0
+        away_x, away_y = away_x + weight * off_x, away_y + weight * off_y
+        closest = max(closest, math.sqrt(off_x * off_x + off_y * off_y))
     out = math.sqrt(x * x + y * y)
     if out > d.floor:
         edge = min((out - d.floor) / d.near, 1.0)
         away_x, away_y = away_x - edge * x / out, away_y - edge * y / out
-    return away_x, away_y
+    return away_x, away_y, closest
 
 
 @njit(cache=True)
@@ -131,25 +172,24 @@ def _dance(m, moves, now):  # type: ignore[no-untyped-def]
         m[FACING] = wrapped(m[FACING] + move[TURN])
     move = moves[int(m[MOVE] - 1.0) % moves.shape[0]]
     m[WISH_SPEED] = move[SPEED]
-    m[WISH_STYLE], m[WISH_PERIOD] = move[STYLE], move[PERIOD]
-    m[WISH_STEP_HEIGHT], m[WISH_BEND] = move[HEIGHT], move[BEND]
+    wish_style(m, move[STYLE])
+    m[WISH_PERIOD], m[WISH_STEP_HEIGHT], m[WISH_BEND] = move[PERIOD], move[HEIGHT], move[BEND]
 
 
 @njit(cache=True)
 def _step_away(d, m, away_x, away_y):  # type: ignore[no-untyped-def]
-    """Go out of a crush, the more the more urgent it is; returns how far to turn for that and for the dance, rad."""
+    """Go out of a crush, ahead or back and sideways, the more the more urgent it is; nobody turns for that."""
     urge = math.sqrt(away_x * away_x + away_y * away_y)
-    turn = wrapped(m[FACING] - m[HEADING])
+    m[WISH_DRIFT] = 0.0
     if urge < 1e-6:
-        return turn
-    # a walker goes ahead or back, so it turns whichever of both is nearer to the way out
-    off = wrapped(math.atan2(away_y, away_x) - m[HEADING])
-    sense = 1.0 if abs(off) <= 0.5 * math.pi else -1.0
+        return
+    c, s = math.cos(m[HEADING]), math.sin(m[HEADING])
+    ahead, left = (c * away_x + s * away_y) / urge, (c * away_y - s * away_x) / urge
     share = min(urge, 1.0)
-    m[WISH_SPEED] = (1.0 - share) * m[WISH_SPEED] + d.escape * share * sense
-    if abs(m[WISH_SPEED]) < d.slowest:
-        m[WISH_SPEED] = d.slowest * sense
-    return (1.0 - share) * turn + share * (off if sense > 0.0 else wrapped(off + math.pi))
+    m[WISH_SPEED] = (1.0 - share) * m[WISH_SPEED] + d.escape * share * ahead
+    if abs(m[WISH_SPEED]) < d.slowest:  # who stands cannot step sideways
+        m[WISH_SPEED] = d.slowest if ahead > 0.0 else -d.slowest
+    m[WISH_DRIFT] = d.sidestep * share * left
 
 
 @njit(cache=True)
@@ -165,27 +205,41 @@ def _shaken(d, m, velocity, now):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def dance_rows(d, dt, moves, world, starts, heights, lying):  # type: ignore[no-untyped-def]
+def _notice_falls(world, starts, heights, lying, row):  # type: ignore[no-untyped-def]
+    """Who lies; one who fell and kneels, or is pushed about, lies as well."""
+    for who in range(lying.size):
+        m, height = world.userdata[row, starts.memory[who] :], world.qpos[row, starts.qpos[who] + 2]
+        if height < heights[who]:
+            m[FELL] = 1.0
+        elif height > ON_FEET * heights[who]:
+            m[FELL] = 0.0
+        lying[who] = m[FELL] > 0.0
+
+
+@njit(cache=True)
+def dance_rows(d, dt, moves, world, starts, bones, heights, lying):  # type: ignore[no-untyped-def]
     """Have everybody want what its dance wants, steer clear of others, and keep its balance.
 
     Args:
       d, dt: see `DanceSettings`; s a step.
       moves: (characters, moves, 7), danced over and over.
       world, starts: see `World`, `Starts`.
+      bones: (characters, bones), MuJoCo's bodies.
       heights: (characters,), m, below which a root is that of somebody who fell.
       lying: scratch, (characters,).
     """
     for row in range(world.qpos.shape[0]):
         now = world.time[row]
-        for who in range(moves.shape[0]):
-            lying[who] = world.qpos[row, starts.qpos[who] + 2] < heights[who]
+        _notice_falls(world, starts, heights, lying, row)
         for who in range(moves.shape[0]):
             m = world.userdata[row, starts.memory[who] :]
             if m[DIRECTED] > 0.0:
                 continue
             _dance(m, moves[who], now)
-            away_x, away_y = _crush(d, world, starts, lying, row, who)
-            turn = _step_away(d, m, away_x, away_y)
+            away_x, away_y, closest = _crush(d, world, starts, bones, lying, row, who)
+            _step_away(d, m, away_x, away_y)
+            m[WISH_STEP_HEIGHT] += d.lift * closest  # over the other's feet, which most falls began at
+            turn = wrapped(m[FACING] - m[HEADING])
             if _shaken(d, m, world.sensordata[row, starts.com_velocity[who] :], now):
                 turn = 0.0
             # a little ahead of what is followed, so that it turns at that rate

@@ -43,16 +43,39 @@ from tumble.walking.vectors import about, add, clamp, dot, multiply, scale, spli
 
 
 @njit(cache=True)
+def wish_style(m, style):  # type: ignore[no-untyped-def]
+    """Want a style from now on.
+
+    A blend that is under way turns round where it is asked to, and goes on to a third style from the nearer of its
+    two: only then does anything jump, by half of what they differ at most.
+    """
+    old, last = m[STYLE], m[WISH_STYLE]
+    if old == last or style == last:
+        m[WISH_STYLE] = style
+        return
+    if style == old:
+        m[STYLE], m[BLEND] = last, 1.0 - m[BLEND]
+    else:
+        m[STYLE], m[BLEND] = last if m[BLEND] > 0.5 else old, 0.0
+    m[WISH_STYLE] = style
+
+
+@njit(cache=True)
+def trajectory(styles, m, j, x):  # type: ignore[no-untyped-def]
+    """Value of a trajectory at a phase or speed, of a style or between two."""
+    a, b = int(m[STYLE]), int(m[WISH_STYLE])
+    value = spline(styles.knots[a, j], styles.counts[a, j], x)
+    if a != b:
+        value += m[BLEND] * (spline(styles.knots[b, j], styles.counts[b, j], x) - value)
+    return value
+
+
+@njit(cache=True)
 def generate(styles, m, angles):  # type: ignore[no-untyped-def]
     """Values of all trajectories at the phase, of a style or between two."""
     phase = m[PHASE] if m[MODE] == WALK else (0.0 if m[MODE] == PASS else 0.5)
-    a, b = int(m[STYLE]), int(m[WISH_STYLE])
     for j in range(angles.size):
-        x = m[SPEED] if j >= ANKLE_SPEED else phase
-        value = spline(styles.knots[a, j], styles.counts[a, j], x)
-        if a != b:
-            value += m[BLEND] * (spline(styles.knots[b, j], styles.counts[b, j], x) - value)
-        angles[j] = value
+        angles[j] = trajectory(styles, m, j, m[SPEED] if j >= ANKLE_SPEED else phase)
     if m[MODE] != WALK:
         for j in (SWING_ANKLE, STANCE_ANKLE, SWING_TOE, STANCE_TOE):
             angles[j] = 0.0

@@ -9,6 +9,7 @@ from tumble.walking.body import FOOT, LEGS, SHIN, THIGH
 from tumble.walking.legs import leg_pose
 from tumble.walking.memory import (
     BACK,
+    BLEND,
     BUSY,
     FRONT,
     GROUND,
@@ -20,6 +21,7 @@ from tumble.walking.memory import (
     SIDE,
     STEP_HEIGHT,
     STEP_WIDTH,
+    STYLE,
     SWING_X,
     SWING_Y,
     TOP,
@@ -28,7 +30,7 @@ from tumble.walking.memory import (
     WAITS,
     WISH_STYLE,
 )  # fmt: skip
-from tumble.walking.pose import rotation_of, track_hinge
+from tumble.walking.pose import rotation_of, track_hinge, trajectory
 from tumble.walking.steps import crosses, foot_place, step_offset
 from tumble.walking.style import FOOT_AHEAD, FOOT_HEIGHT, FOOT_OUT
 from tumble.walking.terrain import CLEAR, OVER
@@ -128,6 +130,13 @@ def _ankle_target(body, terrain, k, m, look, stance_foot, angles, offset, ankle,
 
 
 @njit(cache=True)
+def _toe_out(styles, m):  # type: ignore[no-untyped-def]
+    """Twist of the swing leg's plane, of a style or between two."""
+    old, wished = styles.numbers[int(m[STYLE]), 2], styles.numbers[int(m[WISH_STYLE]), 2]
+    return old + m[BLEND] * (wished - old)
+
+
+@njit(cache=True)
 def swing(body, terrain, k, styles, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def]
     """PD torques of the swing hip and knee towards the pose that brings the foot to its place."""
     swing = 1 - int(m[SIDE])
@@ -135,7 +144,7 @@ def swing(body, terrain, k, styles, m, look, f, i, angles, torque):  # type: ign
     stance_foot = foot_place(body, f, i, 1 - swing)
     offset = step_offset(body, k, m, look, stance_foot)
     phase = min(m[PHASE], 1.0)
-    toe_out = styles.numbers[int(m[WISH_STYLE]), 2] * (1.0 if swing == 0 else -1.0)
+    toe_out = _toe_out(styles, m) * (1.0 if swing == 0 else -1.0)
     yaw = look.heading + toe_out + k.foot_anticipation * m[TWIST]
     if m[BUSY] == 1.0 and m[TRAILS] == 1.0:
         high = clamp((m[TOP] - m[GROUND]) / (OVER * body.leg), 0.0, 1.0)
@@ -153,9 +162,7 @@ def swing(body, terrain, k, styles, m, look, f, i, angles, torque):  # type: ign
     later = 0.005
     soon = min(phase + later / m[PERIOD], 1.0)
     kept = angles[FOOT_HEIGHT]
-    angles[FOOT_HEIGHT] = spline(
-        styles.knots[int(m[WISH_STYLE]), FOOT_HEIGHT], styles.counts[int(m[WISH_STYLE]), FOOT_HEIGHT], soon
-    )
+    angles[FOOT_HEIGHT] = trajectory(styles, m, FOOT_HEIGHT, soon)
     place = vec(f.qpos[i])
     moving = add(vec(f.qvel[i]), cross(look.spin, sub(hip, place)))
     target = _ankle_target(body, terrain, k, m, look, stance_foot, angles, offset, ankle, soon, later)

@@ -30,6 +30,7 @@ from tumble.sims import Sims
 from tumble.walking import memory as mem
 from tumble.walking.body import ARMS, BONES, Fields, body_of, fields_of
 from tumble.walking.kernel import control_rows
+from tumble.walking.pose import wish_style
 from tumble.walking.settings import WalkSettings
 from tumble.walking.style import TRAJECTORIES, Style, builtin_styles, check_style, table_of
 from tumble.walking.terrain import terrain_of
@@ -163,7 +164,8 @@ class Walker(Controller):
             names = [known.name for known in self.styles]
             if style not in names:
                 raise unknown("style", style, names)
-            memory[chosen, mem.WISH_STYLE] = names.index(style)
+            for row in np.atleast_1d(np.arange(len(memory))[chosen]):
+                wish_style(memory[row], float(names.index(style)))
         for name, value in wishes.items():
             if name not in WISHES:
                 raise unknown("wish", name, [*WISHES, "style"])
