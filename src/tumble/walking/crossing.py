@@ -11,12 +11,15 @@ from tumble.walking.body import FOOT, LEGS, SHIN
 from tumble.walking.legs import knee_for
 from tumble.walking.memory import (
     BACK,
+    BEND,
     BUSY,
+    CLOCK,
     CROUCH,
     DUCK_BEND,
     DUCK_CROUCH,
     FRONT,
     GROUND,
+    HALT,
     HEADING,
     HURDLE,
     LAND_X,
@@ -33,6 +36,8 @@ from tumble.walking.memory import (
     PHASE,
     PLAIN,
     SIDE,
+    STAND,
+    STOOP,
     SWING_X,
     SWING_Y,
     SWING_Z,
@@ -44,7 +49,7 @@ from tumble.walking.memory import (
     WALK,
     WISH_CROUCH,
 )  # fmt: skip
-from tumble.walking.steps import crosses, deviation, foot_place, loaded, pendulum_rate, step_offset
+from tumble.walking.steps import aside, crosses, deviation, foot_place, lack, loaded, pendulum_rate, step_offset
 from tumble.walking.terrain import (
     BENDS,
     CLEAR,
@@ -75,9 +80,16 @@ from tumble.walking.vectors import clamp, dot, vec
 
 DECIDED = 0.3  # phase after which a foot keeps to the level that it was to land on
 NEAR = 0.08  # m from an edge from where one steps over it, of a body of the humanoid's size
-LEAN, HURDLE_LEAN = 0.25, 0.4  # m further from an edge for each m of its height, for the shin that leans over it
+LEAN, HURDLE_LEAN = 0.25, 0.45  # m further from an edge for each m of its height, for the shin that leans over it
 LEAN_BACK = 0.12  # m further beyond it, for the leg that comes down leaning back
-HURDLE_REACH = 0.9  # of the leg's length: the longest step over something
+HURDLE_REACH = 0.95  # of the leg's length: the longest step over something
+EASY = 0.78  # of it: one that may begin a little further away
+SLOW = 0.15  # m/s, right before a place to stop, of a body of the humanoid's size
+REST = 0.015  # m behind the middle of a foot, where the body comes to rest there
+STOOPS = 0.3  # m before a bar, where it stops to bend if there is something to step over as well
+STOOP_CROUCH = 0.8  # rad that its knees bend then for each rad that the trunk does
+STOOP_LEAN = 0.3  # m further beyond something for each m of its height and rad of the bend: the hips are behind
+STOOP_SPEED = 0.35  # m/s, fastest of who goes bent like that
 AHEAD = 2.0  # m that are looked ahead, of a body of the humanoid's size
 
 
@@ -100,6 +112,11 @@ def heed(body, terrain, k, m, look, f, i):  # type: ignore[no-untyped-def]
             _take_weight(body, m, f, i)
     if m[MODE] == WALK:
         _heed_ground(body, terrain, k, m, look, f, i, ahead, left, foot)
+        if m[DUCK_CROUCH] > 0.1:
+            m[LIMIT] = min(m[LIMIT], STOOP_SPEED * math.sqrt(body.size))
+        if m[STOOP] < UNLIMITED:
+            m[LIMIT] = min(m[LIMIT], _approach(body, m[STOOP]))
+            m[HALT] = max(m[HALT], 1.0) if m[STOOP] <= 0.0 else m[HALT]
 
 
 @njit(cache=True)
@@ -130,6 +147,7 @@ def _let_down(body, m, drop, length):  # type: ignore[no-untyped-def]
 def _heed_bars(body, terrain, m, look, ahead, left):  # type: ignore[no-untyped-def]
     """Bend, and crouch where that is not enough, as linear functions of the distance to a bar."""
     bend = crouch = 0.0
+    m[STOOP] = UNLIMITED
     s, c = dot(look.com, ahead), dot(look.com, left)
     tall = m[GROUND] + body.leg + max(body.ankle[0], body.ankle[1])
     room = ROOM * body.size
@@ -141,10 +159,42 @@ def _heed_bars(body, terrain, m, look, ahead, left):  # type: ignore[no-untyped-
         n = duck(terrain, bar[6] - room - tall)
         away = max(first - terrain.front[n] - room - s, s - last - terrain.behind - room)
         near = ramp(away, 0.0, (0.3 + BENDS[n]) * 0.6 * body.size)
+        stoops = m[BEND] > 0.1 and m[CROUCH] > 0.1
+        if s < last and (stoops or _among_hurdles(terrain, ahead, left, c, s, first, last, body.size)):
+            bent = m[BEND] > BENDS[n] - 0.05
+            near = 1.0 if away < (STOOPS + 0.3) * body.size and (m[MODE] == STAND or bent) else 0.0
+            stoops = near > 0.0
+            if not bent:
+                m[STOOP] = min(m[STOOP], away - STOOPS * body.size)
+        if stoops:  # else a foot does not reach the ground ahead
+            crouch = max(crouch, near * STOOP_CROUCH * BENDS[n])
         bend = max(bend, near * BENDS[n])
         lacks = clamp(terrain.crown[n] + tall + room - bar[6], 0.0, 0.4 * body.leg)
         crouch = max(crouch, near * knee_for(body.thigh[0], body.shin[0], body.leg - lacks))
+    if m[MODE] == PASS or crosses(body, m):  # who changes its bend on one leg loses its balance
+        bend = max(bend, m[BEND])
+        crouch = max(crouch, m[DUCK_CROUCH])
+    if m[MODE] == STAND and m[HALT] == 2.0 and m[CLOCK] < 0.5:  # nor before it bears on both feet
+        bend, crouch = m[BEND], m[CROUCH]
     m[DUCK_BEND], m[DUCK_CROUCH] = bend, crouch
+
+
+@njit(cache=True)
+def _among_hurdles(terrain, ahead, left, c, s, first, last, size):  # type: ignore[no-untyped-def]
+    """Whether something is still to be stepped over near a bar that begins and ends there."""
+    for j in range(terrain.boxes.shape[0]):
+        begin, end = stretch(terrain.boxes[j], ahead, left, c - 0.2 * size, c + 0.2 * size)
+        if begin < end and end > s - 0.3 * size and begin < last + 1.2 * size and end > first - 1.4 * size:
+            return True
+    return False
+
+
+@njit(cache=True)
+def _approach(body, away):  # type: ignore[no-untyped-def]
+    """m/s at which it comes near a place to stop that is `away` m ahead."""
+    if away <= 0.0:
+        return 0.0
+    return math.sqrt(body.size) * (SLOW + 0.6 * max(away / body.size - 0.1, 0.0))
 
 
 @njit(cache=True)
@@ -187,7 +237,7 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
         start - heel - 0.3, at + AHEAD * body.size,
     )  # fmt: skip
     if count == 0:
-        m[BUSY], m[LIMIT], m[LOWER] = 0.0, UNLIMITED, 0.0
+        m[BUSY], m[LIMIT], m[LOWER], m[HALT] = 0.0, UNLIMITED, 0.0, 0.0
         return
     spans = terrain.spans
     bent = _bent(body, k, look) if highest(spans, count) > 0.02 * body.size else 0.0
@@ -195,12 +245,13 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
         m[LOWER] = bent
     over, climb, reach = OVER * body.leg, CLIMB * body.leg, REACH * body.leg
     barrier = wall(spans, count, at, heel + toe, over, climb, HURDLE_REACH * body.leg)
+    _halt(body, k, m, look, f, i, spans, count, at, heel, toe)
     if m[BUSY] == 1.0 and m[PHASE] > DECIDED:
         land = m[LAND_X] * ahead[0] + m[LAND_Y] * ahead[1]
     else:
         usual = clamp(m[PACE] * m[PERIOD], 0.2 * body.leg, 0.5 * body.leg)
-        land = _choose(spans, count, at, natural, usual, heel, toe, NEAR * body.size, barrier, reach)
-    _limit_speed(body, m, spans, count, at, toe, barrier)
+        land = _choose(m, spans, count, start, at, natural, usual, heel, toe, NEAR * body.size, barrier, reach)
+    _limit_speed(body, m, spans, count, at, heel, toe, barrier)
     pivot = dot(stance_foot, ahead) - body.sole[swing]
     careful = _must_hold(body, m, look, spans, count, land, toe)
     wanted = pivot + _time_step(body, k, m, look, land - pivot, level(spans, count, land), careful, stance_foot, ahead)
@@ -212,7 +263,7 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
     if m[BUSY] == 0.0 and (m[PHASE] > DECIDED or (plain and abs(chosen - natural) < 0.005)):
         return
     off, _, _, _ = deviation(body, m, look, stance_foot, 0.0)
-    if plain and off > k.hurry_from * body.size and holds(spans, count, natural, heel, toe):
+    if plain and abs(off) > k.hurry_from * body.size and holds(spans, count, natural, heel, toe):
         m[BUSY] = 0.0  # who stumbles steps where the pendulum wants
         return
     m[BUSY] = 1.0
@@ -249,13 +300,16 @@ def _time_step(body, k, m, look, length, height, careful, stance_foot, ahead):  
     lead = k.load_cross_lead if loaded(body, look) else k.cross_lead
     beyond += lead * body.size + k.climb_lead * (height - m[GROUND])
     if careful:  # the other foot has a long way then: no faster than the ankle can hold
-        beyond = k.pass_lead * body.size
+        beyond = k.pass_lead * body.size + k.long_lead * max(length - 0.6 * body.size, 0.0)
     goal = max(length + beyond, 0.02 * body.size)
     place = dot(look.com, ahead) - dot(stance_foot, ahead)
     speed = dot(look.velocity, ahead)
     rest = max(place + speed / rate, 0.1 * goal)
     usual = (1.0 - min(m[PHASE], 1.0)) * m[PERIOD]
     least, most = 0.7 * usual + 0.02, usual + k.cross_wait * math.sqrt(body.size)
+    if m[HALT] == 1.0 and m[LIMIT] == 0.0:
+        m[LEFT_TIME], m[TUNED] = usual + 0.02, rate * (-REST * body.size - place)
+        return length
     m[LEFT_TIME] = clamp(math.log(max(goal / rest, 1.0)) / rate, least, most)
     m[TUNED] = rate * (goal * math.exp(-rate * usual) - place)
     return clamp(length, rest * math.exp(rate * least) - beyond, rest * math.exp(rate * most) - beyond)
@@ -296,10 +350,11 @@ def _in_reach(spans, count, at, land, reach):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _choose(spans, count, at, natural, usual, heel, toe, near, barrier, reach):  # type: ignore[no-untyped-def]
+def _choose(m, spans, count, start, at, natural, usual, heel, toe, near, barrier, reach):  # type: ignore[no-untyped-def]
     """Where to land: as the pendulum wants on level ground, close before the next edge, or beyond it from there.
 
     Args:
+      start: place of the swing ankle when the step began, m.
       at, natural: places of the stance ankle, and of the swing ankle if it landed as the pendulum wants, m.
       usual: length of a step, m.
       near: how far from an edge a foot may be that one steps over it with the other, m.
@@ -311,12 +366,14 @@ def _choose(spans, count, at, natural, usual, heel, toe, near, barrier, reach): 
         return natural
     before = edge - toe - _lean(spans, count, edge)
     left = before - at
-    if left > near:
+    if m[HALT] == 1.0:
+        return min(natural, max(before, start))
+    if left > near and m[HALT] != 2.0:
         steps = math.ceil(left / (1.2 * usual))
         return at + left / steps if steps <= 2 else natural
     far = far_side(spans, count, edge) + heel
     if is_hurdle(spans, count, edge):
-        room = LEAN_BACK * (level(spans, count, edge + EDGE) - level(spans, count, edge - EDGE))
+        room = _lean_back(m) * (level(spans, count, edge + EDGE) - level(spans, count, edge - EDGE))
         if far + room - at <= HURDLE_REACH / REACH * reach and holds(spans, count, far + room, heel, toe):
             return max(far + room, min(natural, far + 2.0 * room))
     for wanted in (max(natural, edge + heel), edge + heel, far):
@@ -327,7 +384,41 @@ def _choose(spans, count, at, natural, usual, heel, toe, near, barrier, reach): 
 
 
 @njit(cache=True)
-def _limit_speed(body, m, spans, count, at, toe, barrier):  # type: ignore[no-untyped-def]
+def _halt(body, k, m, look, f, i, spans, count, at, heel, toe):  # type: ignore[no-untyped-def]
+    """Decide whether to stop before what comes next: before all that must be stepped over.
+
+    A long step that begins in a stand begins alike every time. Who comes there as one who stood would goes on.
+    """
+    edge = next_edge(spans, count, at + toe - NEAR * body.size)
+    hurdle = edge < at + toe + 1.5 * body.size and is_hurdle(spans, count, edge)
+    there = hurdle and _way_left(body, m, spans, count, at, edge, heel, toe) < 0.0
+    if m[HALT] == 2.0 and (m[PHASE] > 0.0 or there):
+        return
+    m[HALT] = 1.0 if hurdle else 0.0
+    if there and m[PHASE] == 0.0:
+        fast, off = -lack(body, k, m, look, f, i) / body.size, aside(body, m, look, f, i) / body.size
+        if -0.01 < fast < 0.035 and -0.01 < off < 0.04:
+            m[HALT] = 2.0
+
+
+@njit(cache=True)
+def _lean_back(m):  # type: ignore[no-untyped-def]
+    """m that a foot lands further beyond something for each m of its height: the more the trunk bends, the more."""
+    return LEAN_BACK + STOOP_LEAN * m[BEND]
+
+
+@njit(cache=True)
+def _way_left(body, m, spans, count, at, edge, heel, toe):  # type: ignore[no-untyped-def]
+    """m from the stance ankle to where it may stop before a hurdle: so near that the other foot gets over easily."""
+    before = toe + _lean(spans, count, edge)
+    rise = level(spans, count, edge + EDGE) - level(spans, count, edge - EDGE)
+    needs = before + far_side(spans, count, edge) - edge + heel + _lean_back(m) * rise
+    slack = clamp(EASY * body.leg - needs, 0.04 * body.size, 0.2 * body.size)
+    return edge - before - at - slack
+
+
+@njit(cache=True)
+def _limit_speed(body, m, spans, count, at, heel, toe, barrier):  # type: ignore[no-untyped-def]
     """Slow down near the next rise or drop, linearly in the distance; to nothing before a wall."""
     quick = math.sqrt(body.size)
     m[LIMIT] = UNLIMITED
@@ -336,5 +427,8 @@ def _limit_speed(body, m, spans, count, at, toe, barrier):  # type: ignore[no-un
             away = edge - toe - at
             if away > -0.1 * body.size:
                 m[LIMIT] = min(m[LIMIT], quick * (0.45 + 0.5 * max(away, 0.0) / body.size))
+    if m[HALT] == 1.0:
+        edge = next_edge(spans, count, at + toe - NEAR * body.size)
+        m[LIMIT] = min(m[LIMIT], _approach(body, _way_left(body, m, spans, count, at, edge, heel, toe)))
     if barrier < 1e8:
         m[LIMIT] = min(m[LIMIT], quick * max(barrier - toe - at, 0.0) / body.size)

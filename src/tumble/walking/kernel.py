@@ -19,10 +19,12 @@ from tumble.walking.body import BACK, FOOT, LEGS, PELVIS, SHIN, THIGH
 from tumble.walking.crossing import heed
 from tumble.walking.hands import busy, close_grips, follow_hands, use_hands
 from tumble.walking.memory import (
+    BEND,
     BUSY,
     CLOCK,
     CROUCH,
     GROUND,
+    HALT,
     HAUL,
     HEADING,
     LEAN,
@@ -31,6 +33,7 @@ from tumble.walking.memory import (
     PASS,
     PERIOD,
     PHASE,
+    SHIFT,
     SIDE,
     SPEED,
     STAND,
@@ -39,7 +42,7 @@ from tumble.walking.memory import (
     WALK,
 )  # fmt: skip
 from tumble.walking.pose import generate, hinge, hold, rotation_of, trunk_pose
-from tumble.walking.steps import crosses, decide, foot_place, gait, lack, pendulum_rate
+from tumble.walking.steps import crosses, decide, foot_place, gait, inside, lack, pendulum_rate
 from tumble.walking.swing import swing
 from tumble.walking.vectors import add, clamp, cross, dot, scale, shortened, sub, turn_between, turned, vec
 from tumble.walking.wishes import follow, look_at, stand_width
@@ -59,6 +62,7 @@ def _virtual_force(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """Force, N ahead and to the left, that is wanted on the centre of mass (sections 5.3.3 and 5.5.1)."""
     stance = int(m[SIDE])
     foot = foot_place(body, f, i, stance)
+    inwards = -1.0 if stance == 0 else 1.0  # from the stance foot towards the other one, along the left
     if m[MODE] == WALK:
         speed, place, drift = gait(m, pendulum_rate(body, look, foot), min(m[PHASE], 1.0) * m[PERIOD])
         off = dot(sub(look.com, foot), look.left)
@@ -68,7 +72,7 @@ def _virtual_force(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
         ahead = k.speed_gain * ((m[SPEED] if k.fixed_alpha else speed) - look.speed)
         side = k.side_stiffness * (place - off) + k.side_damping * (drift - look.drift)
         if crosses(body, m):  # over its foot, until just before the other one lands
-            rest = (-1.0 if stance == 0 else 1.0) * m[STEP_WIDTH] * math.exp(-rate * m[LEFT_TIME])
+            rest = inwards * m[STEP_WIDTH] * math.exp(-rate * m[LEFT_TIME])
             side = 2.0 * k.side_stiffness * (rest - off - look.drift / rate)
     else:
         other = foot_place(body, f, i, 1 - stance)
@@ -78,23 +82,27 @@ def _virtual_force(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
         middle_of_sole = 0.5 * (body.ball[stance] - body.heel[stance]) - body.sole_middle[stance]
         out = dot(off, look.ahead) + look.pushed - middle_of_sole
         m[LEAN] = clamp(m[LEAN] + body.dt * out, -0.04, 0.04) if busy(m) else 0.0
-        gain = k.busy_gain if busy(m) else 1.0
+        gain = k.busy_gain if busy(m) or m[HALT] == 2.0 else 1.0
         ahead = -gain * (k.stand_stiffness * out + k.stand_damping / math.sqrt(gain) * look.speed + 20.0 * m[LEAN])
         if m[MODE] == PASS:
             rate = pendulum_rate(body, look, foot)
             ahead = k.speed_gain * rate * (lack(body, k, m, look, f, i) + 0.03 * body.size)
-        idle = _idle(k, m) * 0.5 * dot(sub(foot, other), look.left) if m[MODE] == STAND else 0.0
+        idle = (
+            _idle(k, m) * 0.5 * dot(sub(foot, other), look.left) if m[MODE] == STAND else inwards * inside(body, k, m)
+        )
         side = -k.stand_side_stiffness * (dot(off, look.left) - idle) - k.stand_side_damping * look.drift
     scale_up = body.scale * look.total / body.total
     most_ahead = (k.ahead_force if m[MODE] == WALK else k.stand_ahead_force) * scale_up
     most_side = (k.stand_force if m[MODE] == STAND else k.side_force) * scale_up
+    if m[MODE] == SHIFT and m[HALT] == 2.0 and m[BEND] > 0.3 and side * inwards < 0.0:
+        most_side = k.poise_force * scale_up  # a foot that bears little slides under a bent trunk
     ahead = clamp(look.total * ahead, -most_ahead, most_ahead)
     side = clamp(look.total * side, -most_side, most_side)
     return ahead, side
 
 
 @njit(cache=True)
-def _stance_share(body, m, look, f, i):  # type: ignore[no-untyped-def]
+def _stance_share(body, m, look, f, i, push):  # type: ignore[no-untyped-def]
     """Share of the load that the leg of m[SIDE] carries, by the lever rule between the feet."""
     stance = int(m[SIDE])
     if not look.touching[1 - stance]:
@@ -108,7 +116,10 @@ def _stance_share(body, m, look, f, i):  # type: ignore[no-untyped-def]
     length = line[0] * line[0] + line[1] * line[1]
     if length < 1e-4:
         return 0.5
-    return clamp(((look.com[0] - b[0]) * line[0] + (look.com[1] - b[1]) * line[1]) / length, 0.0, 1.0)
+    off = sub(look.com, b)
+    if m[HALT] == 2.0:  # who shifts its weight stands on the foot that it pushes off from
+        off = sub(off, scale(push / look.total * off[2] / body.gravity, look.left))
+    return clamp((off[0] * line[0] + off[1] * line[1]) / length, 0.0, 1.0)
 
 
 @njit(cache=True)
@@ -184,7 +195,8 @@ def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped
                 add_gravity(body, torque, f.subtree_com[i], f.xanchor[i], bone)
     use_hands(body, k, m, f, i, torque)
     swing_leg = LEGS + 4 * (1 - stance)
-    share = _stance_share(body, m, look, f, i)
+    force = _virtual_force(body, k, m, look, f, i) if k.velocity_tuning else (0.0, 0.0)
+    share = _stance_share(body, m, look, f, i, force[1])
     grounded = look.touching[0] or look.touching[1]
     wanted = trunk_pose(m, angles, m[HEADING], 0, 0.3 + 0.5 * hinge(m), 0.0)
     error = turn_between(rotation_of(f, body, i, PELVIS), wanted)
@@ -200,7 +212,6 @@ def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped
     if not walking:  # on two loaded legs the pelvis is level by itself, and a torque would make the body sway
         level = clamp(6.0 * share * (1.0 - share), 0.0, 1.0) * dot(makeup, look.ahead)
         makeup = sub(makeup, scale(level, look.ahead))
-    force = _virtual_force(body, k, m, look, f, i) if k.velocity_tuning else (0.0, 0.0)
     weight = k.edge_share * look.total * body.gravity
     for side in range(2):
         part = share if side == stance else 1.0 - share

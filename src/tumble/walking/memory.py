@@ -48,6 +48,8 @@ LOWER = TERRAIN + 14  # rad, least crouch, so that the swing foot comes down to 
 PLAIN = TERRAIN + 15  # 1 where it passes nothing, but lands at a chosen place
 LEFT_TIME = TERRAIN + 13  # s until the body is where the foot should land
 DUCK_BEND, DUCK_CROUCH = TERRAIN + 11, TERRAIN + 12  # rad, least bend and crouch
+HALT = 76  # 1 where it is to stop before what it will step over, 2 once it has stood there
+STOOP = 77  # m until it must stop to bend; UNLIMITED where it need not
 WAITS = 78  # share of its usual rate at which the phase of a step over something goes on
 HURDLE = 79  # m along the heading where that begins which the trailing foot is to pass
 # What skills remember

@@ -14,6 +14,7 @@ from tumble.walking.memory import (
     BLENDED,
     CARRIED,
     CROUCH,
+    DUCK_CROUCH,
     HAND,
     HAND_SIZE,
     MODE,
@@ -151,11 +152,11 @@ def _track_hand(body, k, m, look, f, i, torque, side, swung, bent):  # type: ign
 
 
 @njit(cache=True)
-def _stance_knee(body, m, angles, side):  # type: ignore[no-untyped-def]
+def _stance_knee(body, k, m, look, f, i, angles, side):  # type: ignore[no-untyped-def]
     """Wanted angle of a stance knee: the style's, a crouch's, and more in a leg that is longer than the other."""
     knee = max(angles[STANCE_KNEE], 0.0) + m[CROUCH]
     if m[MODE] == PASS and side != int(m[SIDE]):
-        knee = 0.0  # it pushes off
+        knee = m[CROUCH] * clamp(1.0 - 10.0 * lack(body, k, m, look, f, i) / body.size, 0.0, 1.0)  # it pushes off
     elif crosses(body, m):
         knee = m[CROUCH]  # straight before what it would hit
     if body.extra_knee[side] < 1e-3:
@@ -194,6 +195,7 @@ def hold(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def
         _track_foot(body, k, look, f, i, torque, leg + FOOT, pitch)
         track_hinge(body, f, i, torque, leg + TOE, angles[STANCE_TOE if stands else SWING_TOE], 0.0, 1.0)
         if stands:
-            bent = m[CROUCH] if m[MODE] != WALK else 0.0
+            steps = m[MODE] == WALK or (m[MODE] == PASS and m[DUCK_CROUCH] > 0.0)
+            bent = 0.0 if steps else m[CROUCH]
             firm = 1.0 + (k.crouch_gain - 1.0) * min(bent / 0.3, 1.0)  # on two bent legs that are springs it rolls over
-            track_hinge(body, f, i, torque, leg + SHIN, _stance_knee(body, m, angles, side), 0.0, firm)
+            track_hinge(body, f, i, torque, leg + SHIN, _stance_knee(body, k, m, look, f, i, angles, side), 0.0, firm)

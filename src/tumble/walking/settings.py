@@ -81,8 +81,12 @@ class WalkSettings:
     cross_rate: float = 8.0  # rad/s, instead of swing_rate on such a step; ours
     cross_wait: float = 0.3  # s that such a foot waits for the body; ours
     pass_lead: float = 0.02  # m ahead of a foot where the body must come to rest before the other one leaves; ours
+    long_lead: float = 0.8  # m more for each m that a step is longer than 0.6 m: it loses speed; ours
+    poise_force: float = 35.0  # N, largest with which it shifts its weight onto a foot with a bent trunk; ours
     pass_aside: float = 0.02  # m beside it
+    pass_inside: float = 0.015  # m inside of it where the body is aimed at; ours
     pass_time: float = 1.5  # s that it pushes on both feet at most; ours
+    strike_time: float = 0.08  # s that it stays on both feet at least after a step over something; ours
     push_off: float = 1.6  # rad that the hind foot is pressed down then, where it lacks 0.07 m or more; ours
     cross_firmness: float = 2.0  # times the stiffness of a leg that swings over something; ours
     knee_room: float = 0.09  # m between a trailing knee and what its foot is still to pass; ours

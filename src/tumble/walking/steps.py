@@ -4,20 +4,25 @@ import math
 
 from numba import njit
 
-from tumble.walking.body import FOOT, LEGS
+from tumble.walking.body import FOOT, LEGS, SHIN
 from tumble.walking.hands import busy
 from tumble.walking.legs import gait_ahead, gait_place, gait_side, pendulum_later, pendulum_step
 from tumble.walking.memory import (
     ALPHA,
     BACK,
+    BEND,
     BUSY,
     CLOCK,
     CROUCH,
     DRIFT,
+    DUCK_BEND,
+    DUCK_CROUCH,
     GROUND,
+    HALT,
     HEADING,
     LAND_Z,
     LEFT_TIME,
+    LIMIT,
     MODE,
     PACE,
     PASS,
@@ -30,12 +35,14 @@ from tumble.walking.memory import (
     STAND,
     STEP_WIDTH,
     STEPS,
+    STOOP,
     SWING_X,
     SWING_Y,
     SWING_Z,
     TOP,
     TRAILS,
     TRIM,
+    UNLIMITED,
     WAITS,
     WALK,
     WISH_HEADING,
@@ -186,16 +193,73 @@ def lack(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def inside(body, k, m):  # type: ignore[no-untyped-def]
+    """m to the inside of the stance foot where the body should be when the other one leaves the ground.
+
+    From there a pendulum falls to where the other one lands. Who shifts its weight comes from the inside anyway.
+    """
+    return 0.0 if m[MODE] == SHIFT else k.pass_inside * body.size
+
+
+@njit(cache=True)
+def aside(body, m, look, f, i):  # type: ignore[no-untyped-def]
+    """m to the inside of the stance foot where the body, left alone, would come to rest sideways."""
+    foot = foot_place(body, f, i, int(m[SIDE]))
+    left = dot(sub(look.com, foot), look.left) + look.drift / pendulum_rate(body, look, foot)
+    return -left if m[SIDE] == 0.0 else left
+
+
+@njit(cache=True)
 def _over_foot(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """Whether the body is so far over the stance foot that the other may leave the ground for long."""
-    foot = foot_place(body, f, i, int(m[SIDE]))
-    aside = dot(sub(look.com, foot), look.left) + look.drift / pendulum_rate(body, look, foot)
+    off = abs(aside(body, m, look, f, i) - inside(body, k, m))
     lacks = lack(body, k, m, look, f, i)
     if not look.touching[1 - int(m[SIDE])]:  # nothing to push off from
-        return lacks < 0.09 * body.size
+        return lacks < (0.09 if m[CLOCK] > 0.2 else 0.07) * body.size
     if loaded(body, look) and lacks < -0.1 * body.size:  # too fast: it brakes on both feet
         return False
-    return lacks < 0.0 and (abs(aside) < k.pass_aside * body.size or lacks < -0.03 * body.size)
+    return lacks < 0.0 and (off < k.pass_aside * body.size or lacks < -0.03 * body.size)
+
+
+@njit(cache=True)
+def _poised(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
+    """Whether the weight is so far on the stance foot that the other may step over something."""
+    off = abs(aside(body, m, look, f, i) - inside(body, k, m))
+    return off < k.pass_aside * body.size and lack(body, k, m, look, f, i) < 0.055 * body.size
+
+
+@njit(cache=True)
+def _may_halt(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
+    """Whether it can come to rest before what it will step over, on both feet as they are."""
+    if m[HALT] != 1.0 or m[LIMIT] > 0.0 or not (look.touching[0] and look.touching[1]):
+        return False
+    apart = sub(foot_place(body, f, i, 0), foot_place(body, f, i, 1))
+    lean, sway, half = _capture(body, look, f, i)
+    room = 0.5 * abs(dot(apart, look.ahead))
+    beside = room < 0.06 * body.size and 0.5 < dot(apart, look.left) / stand_width(body, k) < 1.5
+    most = k.stand_lean * body.size
+    return beside and -0.6 * most - room < lean < 0.25 * most + room and abs(sway) < 0.75 * half
+
+
+@njit(cache=True)
+def _stop(body, m, look, f, i):  # type: ignore[no-untyped-def]
+    """Stand; the foot that is further ahead will bear the weight when the other steps over something."""
+    for leg in (LEGS, LEGS + 4):  # knees that are told to bend all at once would lift the feet
+        m[CROUCH] = min(m[CROUCH], max(f.qpos[i, body.angle[body.joint[leg + SHIN]]], 0.0))
+    apart = sub(foot_place(body, f, i, 0), foot_place(body, f, i, 1))
+    m[MODE], m[CLOCK], m[HALT] = STAND, 0.0, 2.0
+    m[SIDE] = 0.0 if dot(apart, look.ahead) > 0.0 else 1.0
+
+
+@njit(cache=True)
+def _settled(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
+    """Whether it stands as it will go on: at rest, and bent as far as it must."""
+    if m[CLOCK] < (0.6 if m[STOOP] < UNLIMITED or m[BEND] > 0.1 else 0.2):
+        return False
+    slow = 0.06 * math.sqrt(body.size)
+    creeps = abs(look.speed) < slow or lack(body, k, m, look, f, i) < 0.02 * body.size
+    rests = creeps and abs(look.drift) < slow and abs(look.velocity[2]) < slow
+    return rests and m[BEND] > m[DUCK_BEND] - 0.02 and m[CROUCH] > m[DUCK_CROUCH] - 0.02
 
 
 @njit(cache=True)
@@ -232,35 +296,49 @@ def decide(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
         if m[BUSY] == 0.0 and m[PHASE] > 0.2 and m[PHASE] < 1.0 and _far_enough(body, k, m, look, f, i):
             m[PHASE] = 1.0
         if m[PHASE] >= k.latest_strike or (m[PHASE] > k.earliest_strike and _lands(body, m, look, f, i)):
-            forced = m[BUSY] == 1.0 and look.touching[swing]
+            forced = m[BUSY] == 1.0 and look.touching[swing] and (m[HALT] != 1.0 or crosses(body, m))
             if _may_stand(body, k, m, look, f, i):
                 m[MODE], m[CLOCK] = STAND, 0.0
                 return
+            if _may_halt(body, k, m, look, f, i):
+                _stop(body, m, look, f, i)
+                return
+            leads = crosses(body, m) and m[HALT] == 2.0
+            if crosses(body, m):
+                m[HALT] = 0.0
             m[SIDE] = swing
-            if forced and not _over_foot(body, k, m, look, f, i):
-                m[MODE], m[CLOCK] = PASS, 0.0
+            if forced and (leads or not _over_foot(body, k, m, look, f, i)):
+                m[MODE], m[CLOCK] = PASS, -k.strike_time if leads else 0.0
             else:
                 _begin_step(body, m, f, i, swing)
         return
     if m[MODE] == PASS:
-        if _over_foot(body, k, m, look, f, i) or m[CLOCK] > k.pass_time:
+        if (m[CLOCK] > 0.0 and _over_foot(body, k, m, look, f, i)) or m[CLOCK] > k.pass_time:
             _begin_step(body, m, f, i, int(m[SIDE]))
         return
     lean, sway, half = _capture(body, look, f, i)
-    steady = k.busy_steadiness if busy(m) else 1.0  # who steps while bent down falls
+    steady = k.busy_steadiness if busy(m) or m[HALT] == 2.0 else 1.0  # who steps while bent down falls
     pushed = abs(lean) > steady * k.stand_lean * body.size or abs(sway) > half + steady * k.stand_sway * body.size
     turn = wrapped(m[WISH_HEADING] - look.heading) if m[CROUCH] < 0.1 else 0.0  # nobody turns while crouching
     if pushed and m[CLOCK] > 0.1:
+        m[HALT] = 0.0
         m[HEADING] = look.heading
         _begin_step(body, m, f, i, 0 if sway < 0.0 else 1)
+    elif m[MODE] == STAND and m[HALT] == 2.0 and not _settled(body, k, m, look, f, i):
+        return
     elif m[MODE] == STAND and (abs(m[WISH_SPEED]) > 0.05 or abs(turn) > 0.2):
         m[MODE], m[CLOCK] = SHIFT, 0.0
         m[HEADING] = look.heading
-        m[SIDE] = 1.0 if turn > 0.0 else 0.0  # turn left: the left leg steps first
+        if m[HALT] != 2.0:
+            m[SIDE] = 1.0 if turn > 0.0 else 0.0  # turn left: the left leg steps first
     elif m[MODE] == SHIFT:
         stance = foot_place(body, f, i, int(m[SIDE]))
         other = foot_place(body, f, i, 1 - int(m[SIDE]))
         whole = dot(sub(stance, other), look.left)
         moved = dot(sub(look.com, other), look.left) / whole if abs(whole) > 0.01 else 1.0
-        if moved > 0.5 + 0.5 * k.shift_share or m[CLOCK] > 0.6:
+        if m[HALT] == 2.0:
+            ready = _poised(body, k, m, look, f, i) or m[CLOCK] > k.pass_time
+        else:
+            ready = moved > 0.5 + 0.5 * k.shift_share or m[CLOCK] > 0.6
+        if ready:
             _begin_step(body, m, f, i, int(m[SIDE]))

@@ -131,7 +131,7 @@ def follow(body, k, styles, m, look):  # type: ignore[no-untyped-def]
     if m[HAUL] < 0.0:
         period = min(period, k.pull_period * math.sqrt(body.size))
     m[PERIOD] = _towards(m[PERIOD], max(period, m[LEAST_PERIOD]), share)
-    if m[WISH_SPEED] == 0.0:
+    if m[WISH_SPEED] == 0.0 or m[LIMIT] == 0.0:
         width = max(width, stand_width(body, k))
     m[STEP_WIDTH] = _towards(m[STEP_WIDTH], width, 0.2 * share)
     m[STEP_HEIGHT] = _towards(m[STEP_HEIGHT], m[WISH_STEP_HEIGHT], 0.2 * share)
