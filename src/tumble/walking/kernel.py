@@ -94,8 +94,11 @@ def _virtual_force(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     scale_up = body.scale * look.total / body.total
     most_ahead = (k.ahead_force if m[MODE] == WALK else k.stand_ahead_force) * scale_up
     most_side = (k.stand_force if m[MODE] == STAND else k.side_force) * scale_up
-    if m[MODE] == SHIFT and m[HALT] == 2.0 and m[BEND] > 0.3 and side * inwards < 0.0:
-        most_side = k.poise_force * scale_up  # a foot that bears little slides under a bent trunk
+    if m[HALT] == 2.0 and m[BEND] > 0.3:  # a foot that bears little slides under a bent trunk
+        if m[MODE] == STAND:
+            most_side = k.stoop_force * scale_up
+        elif m[MODE] == SHIFT and side * inwards < 0.0:
+            most_side = k.poise_force * scale_up
     ahead = clamp(look.total * ahead, -most_ahead, most_ahead)
     side = clamp(look.total * side, -most_side, most_side)
     return ahead, side

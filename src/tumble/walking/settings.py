@@ -82,7 +82,8 @@ class WalkSettings:
     cross_wait: float = 0.3  # s that such a foot waits for the body; ours
     pass_lead: float = 0.02  # m ahead of a foot where the body must come to rest before the other one leaves; ours
     long_lead: float = 0.8  # m more for each m that a step is longer than 0.6 m: it loses speed; ours
-    poise_force: float = 35.0  # N, largest with which it shifts its weight onto a foot with a bent trunk; ours
+    stoop_force: float = 80.0  # N, largest sideways on both feet with a bent trunk before something to step over; ours
+    poise_force: float = 35.0  # N, the same towards the foot onto which it shifts its weight then; ours
     pass_aside: float = 0.02  # m beside it
     pass_inside: float = 0.015  # m inside of it where the body is aimed at; ours
     pass_time: float = 1.5  # s that it pushes on both feet at most; ours
