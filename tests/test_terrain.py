@@ -180,19 +180,39 @@ def test_a_hurdle_ends_on_the_level_before_it():
     assert far_side(spans, 3, 2.2) == 2.2
 
 
-def test_it_steps_over_a_high_obstacle_and_pushes_off_on_both_feet():
-    scene = walking_scene(biped(), [across("hurdle", 1.75, 0.1, 0.0, 0.4)])
+def course(boxes, seconds, speed) -> tuple[Sims, np.ndarray]:
+    """A biped that walked along boxes, and its memory at every step; nothing but its feet may touch anything."""
+    scene = walking_scene(biped(), boxes)
     walker, sims = Walker(scene), Sims(scene, 1, nthread=1)
     sims.load(scene.state())
     walker.start(sims)
-    walker.wish(sims, speed=0.7, heading=0.0)
+    walker.wish(sims, speed=speed, heading=0.0)
     others = np.array(["foot" not in bone and "toe" not in bone for bone in scene.bones])
-    modes, memory = set(), sims.view("userdata")[0]
-    for _ in range(round(7.0 / scene.dt)):
+    memories = []
+    for _ in range(round(seconds / scene.dt)):
         sims.act(walker.control(sims))
-        modes.add(memory[mem.MODE])
+        memories.append(sims.view("userdata")[0].copy())
         assert not (sims.view("grounded")[0, others] > 0).any()
+    return sims, np.array(memories)
+
+
+def test_it_stops_before_a_high_obstacle_steps_over_it_and_pushes_off_on_both_feet():
+    sims, memory = course([across("hurdle", 1.75, 0.1, 0.0, 0.4)], 9.0, 0.7)
+    modes, over = memory[:, mem.MODE], memory[:, mem.TOP] > 0.3
+    stood = np.flatnonzero(memory[:, mem.HALT] == 2.0)
     assert sims.view("com")[0, 0] > 2.5 and mem.PASS in modes
+    assert (modes[stood] == mem.STAND).any() and stood[0] < np.flatnonzero(over)[0]
+    assert memory[-1, mem.HALT] == 0.0
+
+
+def test_before_a_bar_among_hurdles_it_stands_to_bend_and_steps_bent():
+    boxes = [across("bar", 2.6, 0.1, 1.45, 1.55), across("hurdle", 2.75, 0.1, 0.0, 0.2)]
+    sims, memory = course(boxes, 18.0, 0.6)
+    bends = np.diff(memory[:, mem.BEND]) > 0.0
+    assert bends.any() and (memory[1:][bends, mem.MODE] == mem.STAND).all()
+    over = memory[:, mem.TOP] > 0.1
+    assert memory[over, mem.BEND].min() > 0.5 and memory[over, mem.CROUCH].min() > 0.3
+    assert sims.view("com")[0, 0] > 3.5 and memory[-1, mem.BEND] < 0.2
 
 
 @pytest.mark.slow
