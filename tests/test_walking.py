@@ -17,7 +17,8 @@ from tumble.scenarios.walking import walking_scene
 from tumble.scene import Physics, Scene
 from tumble.session import Session
 from tumble.sims import Sims
-from tumble.walking import Walker, WalkSettings, builtin_styles
+from tumble.skills import memory as skill_memory
+from tumble.walking import Walker, WalkSettings, builtin_styles, crowd_kernel
 from tumble.walking import memory as mem
 from tumble.walking.balance import add_gravity, tune_velocity
 from tumble.walking.body import BACK, BONES, FOOT, LEGS, PELVIS, SHIN, THIGH, TORSO, body_of
@@ -443,3 +444,16 @@ def test_a_swing_foot_keeps_clear_of_the_stance_foot_unless_pushed():
     assert clear(body, constants, look, (0.0, 0.0, 0.0), 1.0, 0.0, 0.0, 0.02) == (0.0, 0.02)
     assert clear(body, constants, look, (0.0, 0.0, 0.0), 1.0, 1.0, 0.5, 0.02) == (0.5, 0.02)
     assert clear(body, constants, look, (0.0, 0.0, 0.0), 1.0, 1.0, 0.0, 0.3) == (0.0, 0.3)
+
+
+def test_nobody_remembers_two_things_in_one_place():
+    hands = [mem.HAND + mem.HAND_SIZE * side + part for side in (0, 1) for part in range(mem.HAND_SIZE)]
+    parts = {"REACH", "HAND_X", "HAND_Y", "HAND_Z", "HOLD", "BLENDED", "FIRM"}  # within a hand's
+    values = {"STAND", "SHIFT", "WALK", "PASS", "FREE", "WORLD", "BODY", "UNLIMITED"}  # of what is remembered
+    marks = {"WISH", "HAND", "HAND_SIZE", "TERRAIN", "SKILL", "DANCE", "USED"}  # where parts begin, and the end
+    own = [place for name, place in vars(mem).items() if name.isupper() and name not in parts | values | marks]
+    notes = range(skill_memory.NOTES, skill_memory.NOTES + skill_memory.NOTE_COUNT)
+    skills = [getattr(skill_memory, name) for name in ("TICKS", "ACT", "STAGE", "CLOCK", "LOW", "PACE", "KNEES")]
+    dance = [getattr(crowd_kernel, name) for name in ("DIRECTED", "MOVE", "UNTIL", "FACING", "CALM", "FELL")]
+    places = [*own, *hands, *notes, *skills, *dance]
+    assert len(set(places)) == len(places) and max(places) < mem.USED

@@ -1,6 +1,7 @@
 """Getting over, onto and under things: sets speed, period, foot path, bend and crouch of the walk (coros2010 5.5.4).
 
-Both are decided anew all the time from where things are along the heading, and do not know of each other.
+All is decided anew all the time from where things are along the heading. Before what must be stepped over it stops,
+and where that is near a bar it stops before the bar, to bend.
 """
 
 import math

@@ -48,14 +48,14 @@ LOWER = TERRAIN + 14  # rad, least crouch, so that the swing foot comes down to 
 PLAIN = TERRAIN + 15  # 1 where it passes nothing, but lands at a chosen place
 LEFT_TIME = TERRAIN + 13  # s until the body is where the foot should land
 DUCK_BEND, DUCK_CROUCH = TERRAIN + 11, TERRAIN + 12  # rad, least bend and crouch
-HALT = 76  # 1 where it is to stop before what it will step over, 2 once it has stood there
-STOOP = 77  # m until it must stop to bend; UNLIMITED where it need not
-WAITS = 78  # share of its usual rate at which the phase of a step over something goes on
 HURDLE = 79  # m along the heading where that begins which the trailing foot is to pass
 # What skills remember
-SKILL = 64
+SKILL = 64  # fifteen numbers
 # What dancers remember
-DANCE = 80
+DANCE = 80  # six numbers
+HALT = 86  # 1 where it is to stop before what it will step over, 2 once it has stood there
+STOOP = 87  # m until it must stop to bend; UNLIMITED where it need not
+WAITS = 88  # share of its usual rate at which the phase of a step over something goes on
 WISH_DRIFT = 89  # m/s to the left, besides what is walked ahead
 DRIFT = 90  # what that has become by now
 WISH_HAUL = 91  # N ahead with which the hands push, both together; below 0 they pull
