@@ -269,12 +269,26 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
         return
     m[BUSY] = 1.0
     m[LAND_X], m[LAND_Y] = chosen * ahead[0] + side * left[0], chosen * ahead[1] + side * left[1]
+    m[PLAIN] = 1.0 if plain else 0.0
+    _lay_step(body, terrain, k, m, start, at, land, top, front, back, count, bent)
+
+
+@njit(cache=True)
+def _lay_step(body, terrain, k, m, start, at, land, top, front, back, count, bent):  # type: ignore[no-untyped-def]
+    """Lay the swing ankle's way, and say how long it takes and how low the stance leg must be for it.
+
+    Args:
+      start, at, land: places of the swing ankle, of the stance ankle and of the landing, m.
+      top, front, back: see `passage`.
+      bent: rad, least crouch.
+    """
+    swing = 1 - int(m[SIDE])
+    toe = terrain.toe[swing] + GAP * body.size
     m[TRAILS] = 1.0 if front < at - toe and back < at + toe else 0.0
     m[HURDLE] = front + toe
     if m[TRAILS] == 1.0:  # back and up, so that the shin clears the edge that the knee is above already
-        front = min(front, start) - k.pull_back * (top - level(spans, count, start))
+        front = min(front, start) - k.pull_back * (top - level(terrain.spans, count, start))
     m[TOP], m[FRONT], m[BACK] = top, front, back
-    m[PLAIN] = 1.0 if plain else 0.0
     drop = m[GROUND] - m[LAND_Z]
     down = _let_down(body, m, drop, land - at) if drop > 0.02 * body.size else 0.0
     m[LOWER] = max(down, bent)

@@ -87,10 +87,10 @@ def _virtual_force(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
         if m[MODE] == PASS:
             rate = pendulum_rate(body, look, foot)
             ahead = k.speed_gain * rate * (lack(body, k, m, look, f, i) + 0.03 * body.size)
-        idle = (
-            _idle(k, m) * 0.5 * dot(sub(foot, other), look.left) if m[MODE] == STAND else inwards * inside(body, k, m)
-        )
-        side = -k.stand_side_stiffness * (dot(off, look.left) - idle) - k.stand_side_damping * look.drift
+        aim = inwards * inside(body, k, m)
+        if m[MODE] == STAND:
+            aim = _idle(k, m) * 0.5 * dot(sub(foot, other), look.left)
+        side = -k.stand_side_stiffness * (dot(off, look.left) - aim) - k.stand_side_damping * look.drift
     scale_up = body.scale * look.total / body.total
     most_ahead = (k.ahead_force if m[MODE] == WALK else k.stand_ahead_force) * scale_up
     most_side = (k.stand_force if m[MODE] == STAND else k.side_force) * scale_up
