@@ -81,9 +81,10 @@ from tumble.walking.vectors import clamp, dot, vec
 
 DECIDED = 0.3  # phase after which a foot keeps to the level that it was to land on
 NEAR = 0.08  # m from an edge from where one steps over it, of a body of the humanoid's size
-LEAN, HURDLE_LEAN = 0.25, 0.45  # m further from an edge for each m of its height, for the shin that leans over it
+LEAN, HURDLE_LEAN = 0.25, 0.65  # m further from an edge for each m of its height, for the shin that leans over it
+THICK_LEAN = 0.5  # m that this is less for each m that a hurdle is thicker than 0.2 m: the step is long enough
 LEAN_BACK = 0.12  # m further beyond it, for the leg that comes down leaning back
-HURDLE_REACH = 0.95  # of the leg's length: the longest step over something
+HURDLE_REACH = 1.05  # of the leg's length: the longest step over something
 EASY = 0.78  # of it: one that may begin a little further away
 SLOW = 0.15  # m/s, right before a place to stop, of a body of the humanoid's size
 REST = 0.015  # m behind the middle of a foot, where the body comes to rest there
@@ -251,7 +252,7 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
         land = m[LAND_X] * ahead[0] + m[LAND_Y] * ahead[1]
     else:
         usual = clamp(m[PACE] * m[PERIOD], 0.2 * body.leg, 0.5 * body.leg)
-        land = _choose(m, spans, count, start, at, natural, usual, heel, toe, NEAR * body.size, barrier, reach)
+        land = _choose(k, m, spans, count, start, at, natural, usual, heel, toe, NEAR * body.size, barrier, reach)
     _limit_speed(body, m, spans, count, at, heel, toe, barrier)
     pivot = dot(stance_foot, ahead) - body.sole[swing]
     careful = _must_hold(body, m, look, spans, count, land, toe)
@@ -340,8 +341,11 @@ def _height(body, m):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _lean(spans, count, edge):  # type: ignore[no-untyped-def]
     """m that a foot keeps further from an edge that rises, for the shin that leans over it."""
-    lean = HURDLE_LEAN if is_hurdle(spans, count, edge) else LEAN
-    return max(lean * (level(spans, count, edge + EDGE) - level(spans, count, edge - EDGE)), 0.0)
+    rise = max(level(spans, count, edge + EDGE) - level(spans, count, edge - EDGE), 0.0)
+    if not is_hurdle(spans, count, edge):
+        return LEAN * rise
+    thick = far_side(spans, count, edge) - edge
+    return HURDLE_LEAN * rise - THICK_LEAN * clamp(thick - 0.2, 0.0, 0.1)
 
 
 @njit(cache=True)
@@ -365,7 +369,7 @@ def _in_reach(spans, count, at, land, reach):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _choose(m, spans, count, start, at, natural, usual, heel, toe, near, barrier, reach):  # type: ignore[no-untyped-def]
+def _choose(k, m, spans, count, start, at, natural, usual, heel, toe, near, barrier, reach):  # type: ignore[no-untyped-def]
     """Where to land: as the pendulum wants on level ground, close before the next edge, or beyond it from there.
 
     Args:
@@ -382,7 +386,9 @@ def _choose(m, spans, count, start, at, natural, usual, heel, toe, near, barrier
     before = edge - toe - _lean(spans, count, edge)
     left = before - at
     if m[HALT] == 1.0:
-        return min(natural, max(before, start))
+        if m[BEND] < 0.1 and m[STOOP] == UNLIMITED:
+            natural = _together(k, m, spans, count, start, at, natural)
+        return min(natural, max(before, start, at))
     if left > near and m[HALT] != 2.0:
         steps = math.ceil(left / (1.2 * usual))
         return at + left / steps if steps <= 2 else natural
@@ -396,6 +402,16 @@ def _choose(m, spans, count, start, at, natural, usual, heel, toe, near, barrier
         if beyond < barrier and _in_reach(spans, count, at, beyond, reach):
             return beyond
     return before
+
+
+@njit(cache=True)
+def _together(k, m, spans, count, start, at, natural):  # type: ignore[no-untyped-def]
+    """Where to land on the way to a stop: beside the other foot there, near it where it comes from beyond something."""
+    if next_edge(spans, count, start) < at:
+        return clamp(natural, at, at + k.beside)
+    if m[LIMIT] == 0.0 and abs(natural - at) < 0.3:
+        return clamp(natural, at - 0.02, at + 0.02)
+    return natural
 
 
 @njit(cache=True)

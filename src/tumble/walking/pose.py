@@ -12,17 +12,25 @@ from tumble.walking.memory import (
     BEND,
     BLEND,
     BLENDED,
+    BUSY,
     CARRIED,
+    CLOCK,
     CROUCH,
     DUCK_CROUCH,
+    HALT,
     HAND,
     HAND_SIZE,
+    HEADING,
+    LAND_X,
+    LAND_Y,
     MODE,
     PASS,
     PHASE,
+    PLAIN,
     SIDE,
     SPEED,
     STYLE,
+    TRAILS,
     TWIST,
     WALK,
     WISH_STYLE,
@@ -122,13 +130,20 @@ def track_hinge(body, f, i, torque, bone, wanted, speed, gain):  # type: ignore[
 
 
 @njit(cache=True)
-def _track_foot(body, k, look, f, i, torque, foot, pitch):  # type: ignore[no-untyped-def]
-    """PD torque of an ankle towards a pitch of the foot against the ground, toes down positive, and no roll."""
+def _track_foot(body, k, look, f, i, torque, foot, pitch, flat):  # type: ignore[no-untyped-def]
+    """PD torque of an ankle towards a pitch of the foot against the ground, toes down positive, and no roll.
+
+    Where it must be flat when it lands, what is damped is its turning against the ground: else it turns with the shin.
+    """
     q = rotation_of(f, body, i, foot)
     nose = turned(q, (1.0, 0.0, 0.0))
     yaw = math.atan2(nose[1], nose[0])
     error = turn_between(q, multiply(about(2, yaw), about(1, pitch)))
     spin = spin_of(body, f.xaxis[i], f.qvel[i], foot)
+    if flat:
+        for bone in range(foot - FOOT, foot):
+            spin = add(spin, spin_of(body, f.xaxis[i], f.qvel[i], bone))
+        spin = add(spin, look.spin)
     side = (-math.sin(yaw), math.cos(yaw), 0.0)
     push = sub(scale(body.stiffness[foot], error), scale(body.resist[foot], spin))
     along = dot(push, side)
@@ -166,6 +181,24 @@ def _stance_knee(body, k, m, look, f, i, angles, side):  # type: ignore[no-untyp
 
 
 @njit(cache=True)
+def _push_off(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
+    """rad that the hind foot is pressed down: on both feet, and before the other one lands far beyond something.
+
+    The hips stay high then, so that the landing takes less of the body's speed.
+    """
+    upright = m[BEND] < 0.1
+    if m[MODE] == PASS:
+        push = k.push_off * clamp(14.0 * lack(body, k, m, look, f, i) / body.size, 0.0, 1.0)
+        return max(push, k.strike_push) if m[CLOCK] < 0.0 and upright else push
+    if not crosses(body, m) or m[TRAILS] == 1.0 or not upright:
+        return 0.0
+    ankle = f.xanchor[i, body.joint[LEGS + 4 * int(m[SIDE]) + FOOT]]
+    length = (m[LAND_X] - ankle[0]) * math.cos(m[HEADING]) + (m[LAND_Y] - ankle[1]) * math.sin(m[HEADING])
+    late = clamp((m[PHASE] - k.push_from) / (1.0 - k.push_from), 0.0, 1.0)
+    return k.push_off * late * clamp((length / body.size - 0.5) / 0.15, 0.0, 1.0)
+
+
+@njit(cache=True)
 def hold(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def]
     """PD torques of trunk, arms, stance knees, feet and toes."""
     _track(body, f, i, torque, BACK, trunk_pose(m, angles, look.heading, 1, 0.6 + 0.3 * hinge(m), 0.3))
@@ -190,9 +223,14 @@ def hold(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def
         pitch = angles[STANCE_ANKLE if stands else SWING_ANKLE] * angles[ANKLE_SPEED]
         if not stands and crosses(body, m):
             pitch = -0.1
+        flat = not stands and m[HALT] == 1.0 and m[BUSY] == 1.0 and m[PLAIN] == 1.0
+        if flat:
+            pitch = 0.0
         if m[MODE] == PASS and side != stance:
-            pitch = k.push_off * clamp(14.0 * lack(body, k, m, look, f, i) / body.size, 0.0, 1.0)
-        _track_foot(body, k, look, f, i, torque, leg + FOOT, pitch)
+            pitch = _push_off(body, k, m, look, f, i)
+        elif m[MODE] == WALK and side == stance:
+            pitch += _push_off(body, k, m, look, f, i)
+        _track_foot(body, k, look, f, i, torque, leg + FOOT, pitch, flat)
         track_hinge(body, f, i, torque, leg + TOE, angles[STANCE_TOE if stands else SWING_TOE], 0.0, 1.0)
         if stands:
             steps = m[MODE] == WALK or (m[MODE] == PASS and m[DUCK_CROUCH] > 0.0)

@@ -236,7 +236,7 @@ def _may_halt(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     apart = sub(foot_place(body, f, i, 0), foot_place(body, f, i, 1))
     lean, sway, half = _capture(body, look, f, i)
     room = 0.5 * abs(dot(apart, look.ahead))
-    beside = room < 0.06 * body.size and 0.5 < dot(apart, look.left) / stand_width(body, k) < 1.5
+    beside = room < 0.06 * body.size and 0.5 < dot(apart, look.left) / stand_width(body, k) < 2.0
     most = k.stand_lean * body.size
     return beside and -0.6 * most - room < lean < 0.25 * most + room and abs(sway) < 0.75 * half
 
