@@ -84,7 +84,7 @@ class WalkSettings:
     long_lead: float = 0.8  # m more for each m that a step is longer than 0.6 m: it loses speed; ours
     stoop_force: float = 80.0  # N, largest sideways on both feet with a bent trunk before something to step over; ours
     poise_force: float = 35.0  # N, the same towards the foot onto which it shifts its weight then; ours
-    pass_aside: float = 0.02  # m beside it
+    pass_aside: float = 0.02  # m beside a foot that the body may be when the other steps over something; ours
     pass_inside: float = 0.015  # m inside of it where the body is aimed at; ours
     pass_time: float = 1.5  # s that it pushes on both feet at most; ours
     strike_time: float = 0.08  # s that it stays on both feet at least after a step over something; ours

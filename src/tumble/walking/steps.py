@@ -212,13 +212,12 @@ def aside(body, m, look, f, i):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _over_foot(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """Whether the body is so far over the stance foot that the other may leave the ground for long."""
-    off = abs(aside(body, m, look, f, i) - inside(body, k, m))
     lacks = lack(body, k, m, look, f, i)
     if not look.touching[1 - int(m[SIDE])]:  # nothing to push off from
         return lacks < (0.09 if m[CLOCK] > 0.2 else 0.07) * body.size
     if loaded(body, look) and lacks < -0.1 * body.size:  # too fast: it brakes on both feet
         return False
-    return lacks < 0.0 and (off < k.pass_aside * body.size or lacks < -0.03 * body.size)
+    return lacks < 0.0  # who waits until it is over it sideways as well is too fast then
 
 
 @njit(cache=True)
