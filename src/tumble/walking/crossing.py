@@ -81,7 +81,7 @@ from tumble.walking.vectors import clamp, dot, vec
 
 DECIDED = 0.3  # phase after which a foot keeps to the level that it was to land on
 NEAR = 0.08  # m from an edge from where one steps over it, of a body of the humanoid's size
-LEAN, HURDLE_LEAN = 0.25, 0.65  # m further from an edge for each m of its height, for the shin that leans over it
+LEAN, HURDLE_LEAN, HIGH_LEAN = 0.25, 0.45, 0.65  # m further from an edge for each m that it is high: shins lean
 THICK_LEAN = 0.5  # m that this is less for each m that a hurdle is thicker than 0.2 m: the step is long enough
 LEAN_BACK = 0.12  # m further beyond it, for the leg that comes down leaning back
 HURDLE_REACH = 1.05  # of the leg's length: the longest step over something
@@ -162,6 +162,7 @@ def _heed_bars(body, terrain, m, look, ahead, left):  # type: ignore[no-untyped-
         away = max(first - terrain.front[n] - room - s, s - last - terrain.behind - room)
         near = ramp(away, 0.0, (0.3 + BENDS[n]) * 0.6 * body.size)
         stoops = m[BEND] > 0.1 and m[CROUCH] > 0.1
+        stoops = stoops and terrain.boxes.shape[0] > 0
         if s < last and (stoops or _among_hurdles(terrain, ahead, left, c, s, first, last, body.size)):
             bent = m[BEND] > BENDS[n] - 0.05
             near = 1.0 if away < (STOOPS + 0.3) * body.size and (m[MODE] == STAND or bent) else 0.0
@@ -252,7 +253,8 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
         land = m[LAND_X] * ahead[0] + m[LAND_Y] * ahead[1]
     else:
         usual = clamp(m[PACE] * m[PERIOD], 0.2 * body.leg, 0.5 * body.leg)
-        land = _choose(k, m, spans, count, start, at, natural, usual, heel, toe, NEAR * body.size, barrier, reach)
+        near, heavy = NEAR * body.size, loaded(body, look)
+        land = _choose(k, m, spans, count, start, at, natural, usual, heel, toe, near, barrier, reach, heavy)
     _limit_speed(body, m, spans, count, at, heel, toe, barrier)
     pivot = dot(stance_foot, ahead) - body.sole[swing]
     careful = _must_hold(body, m, look, spans, count, land, toe)
@@ -345,7 +347,8 @@ def _lean(spans, count, edge):  # type: ignore[no-untyped-def]
     if not is_hurdle(spans, count, edge):
         return LEAN * rise
     thick = far_side(spans, count, edge) - edge
-    return HURDLE_LEAN * rise - THICK_LEAN * clamp(thick - 0.2, 0.0, 0.1)
+    lean = HURDLE_LEAN + (HIGH_LEAN - HURDLE_LEAN) * (1.0 - ramp(rise, 0.25, 0.35))
+    return lean * rise - THICK_LEAN * clamp(thick - 0.2, 0.0, 0.1)
 
 
 @njit(cache=True)
@@ -369,7 +372,7 @@ def _in_reach(spans, count, at, land, reach):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _choose(k, m, spans, count, start, at, natural, usual, heel, toe, near, barrier, reach):  # type: ignore[no-untyped-def]
+def _choose(k, m, spans, count, start, at, natural, usual, heel, toe, near, barrier, reach, heavy):  # type: ignore
     """Where to land: as the pendulum wants on level ground, close before the next edge, or beyond it from there.
 
     Args:
@@ -378,6 +381,7 @@ def _choose(k, m, spans, count, start, at, natural, usual, heel, toe, near, barr
       usual: length of a step, m.
       near: how far from an edge a foot may be that one steps over it with the other, m.
       heel, toe, barrier, reach: see `footing` and `wall`.
+      heavy: whether it carries something.
     """
     natural = min(natural, at + 1.2 * usual)
     edge = next_edge(spans, count, at + toe - near)
@@ -386,9 +390,9 @@ def _choose(k, m, spans, count, start, at, natural, usual, heel, toe, near, barr
     before = edge - toe - _lean(spans, count, edge)
     left = before - at
     if m[HALT] == 1.0:
-        if m[BEND] < 0.1 and m[STOOP] == UNLIMITED:
+        if not heavy and m[BEND] < 0.1 and m[STOOP] == UNLIMITED:
             natural = _together(k, m, spans, count, start, at, natural)
-        return min(natural, max(before, start, at))
+        return min(natural, max(before, start, start if heavy else at))
     if left > near and m[HALT] != 2.0:
         steps = math.ceil(left / (1.2 * usual))
         return at + left / steps if steps <= 2 else natural

@@ -17,6 +17,8 @@ from tumble.walking.memory import (
     CLOCK,
     CROUCH,
     DUCK_CROUCH,
+    FRONT,
+    GROUND,
     HALT,
     HAND,
     HAND_SIZE,
@@ -30,12 +32,13 @@ from tumble.walking.memory import (
     SIDE,
     SPEED,
     STYLE,
+    TOP,
     TRAILS,
     TWIST,
     WALK,
     WISH_STYLE,
 )  # fmt: skip
-from tumble.walking.steps import crosses, lack
+from tumble.walking.steps import crosses, lack, loaded
 from tumble.walking.style import (
     ANKLE_SPEED,
     ARM_SPEED,
@@ -184,9 +187,9 @@ def _stance_knee(body, k, m, look, f, i, angles, side):  # type: ignore[no-untyp
 def _push_off(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """rad that the hind foot is pressed down: on both feet, and before the other one lands far beyond something.
 
-    The hips stay high then, so that the landing takes less of the body's speed.
+    The hips stay high then: the landing takes less of the speed. Close before something the shin would touch it.
     """
-    upright = m[BEND] < 0.1
+    upright = m[BEND] < 0.1 and not loaded(body, look)
     if m[MODE] == PASS:
         push = k.push_off * clamp(14.0 * lack(body, k, m, look, f, i) / body.size, 0.0, 1.0)
         return max(push, k.strike_push) if m[CLOCK] < 0.0 and upright else push
@@ -194,8 +197,9 @@ def _push_off(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
         return 0.0
     ankle = f.xanchor[i, body.joint[LEGS + 4 * int(m[SIDE]) + FOOT]]
     length = (m[LAND_X] - ankle[0]) * math.cos(m[HEADING]) + (m[LAND_Y] - ankle[1]) * math.sin(m[HEADING])
+    room = (m[FRONT] - ankle[0] * math.cos(m[HEADING]) - ankle[1] * math.sin(m[HEADING])) / (m[TOP] - m[GROUND])
     late = clamp((m[PHASE] - k.push_from) / (1.0 - k.push_from), 0.0, 1.0)
-    return k.push_off * late * clamp((length / body.size - 0.5) / 0.15, 0.0, 1.0)
+    return k.push_off * late * clamp((length / body.size - 0.5) / 0.15, 0.0, 1.0) * clamp((room - 0.4) / 0.2, 0.0, 1.0)
 
 
 @njit(cache=True)
@@ -223,7 +227,7 @@ def hold(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def
         pitch = angles[STANCE_ANKLE if stands else SWING_ANKLE] * angles[ANKLE_SPEED]
         if not stands and crosses(body, m):
             pitch = -0.1
-        flat = not stands and m[HALT] == 1.0 and m[BUSY] == 1.0 and m[PLAIN] == 1.0
+        flat = not stands and not loaded(body, look) and m[HALT] == 1.0 and m[BUSY] == 1.0 and m[PLAIN] == 1.0
         if flat:
             pitch = 0.0
         if m[MODE] == PASS and side != stance:

@@ -217,6 +217,8 @@ def _over_foot(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
         return lacks < (0.09 if m[CLOCK] > 0.2 else 0.07) * body.size
     if loaded(body, look) and lacks < -0.1 * body.size:  # too fast: it brakes on both feet
         return False
+    if loaded(body, look) and abs(aside(body, m, look, f, i) - inside(body, k, m)) > k.pass_aside * body.size:
+        return lacks < -0.03 * body.size
     return lacks < 0.0  # who waits until it is over it sideways as well is too fast then
 
 
