@@ -83,7 +83,7 @@ DECIDED = 0.3  # phase after which a foot keeps to the level that it was to land
 NEAR = 0.08  # m from an edge from where one steps over it, of a body of the humanoid's size
 LEAN, HURDLE_LEAN, HIGH_LEAN = 0.25, 0.45, 0.65  # m further from an edge for each m that it is high: shins lean
 THICK_LEAN = 0.5  # m that this is less for each m that a hurdle is thicker than 0.2 m: the step is long enough
-LEAN_BACK = 0.12  # m further beyond it, for the leg that comes down leaning back
+LEAN_BACK = 0.06  # m further beyond it, for the leg that comes down leaning back
 HURDLE_REACH = 1.05  # of the leg's length: the longest step over something
 EASY = 0.78  # of it: one that may begin a little further away
 SLOW = 0.15  # m/s, right before a place to stop, of a body of the humanoid's size
@@ -161,8 +161,7 @@ def _heed_bars(body, terrain, m, look, ahead, left):  # type: ignore[no-untyped-
         n = duck(terrain, bar[6] - room - tall)
         away = max(first - terrain.front[n] - room - s, s - last - terrain.behind - room)
         near = ramp(away, 0.0, (0.3 + BENDS[n]) * 0.6 * body.size)
-        stoops = m[BEND] > 0.1 and m[CROUCH] > 0.1
-        stoops = stoops and terrain.boxes.shape[0] > 0
+        stoops = m[BEND] > 0.1 and m[CROUCH] > 0.1 and terrain.boxes.shape[0] > 0
         if s < last and (stoops or _among_hurdles(terrain, ahead, left, c, s, first, last, body.size)):
             bent = m[BEND] > BENDS[n] - 0.05
             near = 1.0 if away < (STOOPS + 0.3) * body.size and (m[MODE] == STAND or bent) else 0.0
@@ -316,6 +315,8 @@ def _time_step(body, k, m, look, length, height, careful, stance_foot, ahead):  
     shrink = math.exp(-rate * m[PERIOD])
     beyond = m[PACE] * m[PERIOD] * shrink / (1.0 - shrink) + clamp(m[TRIM], 0.0, 0.05 * body.leg)
     lead = k.load_cross_lead if loaded(body, look) else k.cross_lead
+    if m[HALT] == 1.0 and m[TRAILS] == 1.0 and not loaded(body, look):  # it is about to stop
+        lead = 0.0
     beyond += lead * body.size + k.climb_lead * (height - m[GROUND])
     if careful:  # the other foot has a long way then: no faster than the ankle can hold
         beyond = k.pass_lead * body.size + k.long_lead * max(length - 0.6 * body.size, 0.0)
@@ -348,7 +349,7 @@ def _lean(spans, count, edge):  # type: ignore[no-untyped-def]
         return LEAN * rise
     thick = far_side(spans, count, edge) - edge
     lean = HURDLE_LEAN + (HIGH_LEAN - HURDLE_LEAN) * (1.0 - ramp(rise, 0.25, 0.35))
-    return lean * rise - THICK_LEAN * clamp(thick - 0.2, 0.0, 0.1)
+    return max(lean * rise - THICK_LEAN * clamp(thick - 0.2, 0.0, 0.1), 0.0)
 
 
 @njit(cache=True)

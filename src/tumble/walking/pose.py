@@ -203,6 +203,14 @@ def _push_off(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def _lands_flat(body, k, m, look):  # type: ignore[no-untyped-def]
+    """Whether the swing foot must land flat: on a heel the body would speed up, on its way to a stop."""
+    if loaded(body, look) or m[HALT] != 1.0 or m[BUSY] == 0.0:
+        return False
+    return m[PLAIN] == 1.0 or (m[TRAILS] == 1.0 and crosses(body, m) and m[PHASE] > k.flat_from)
+
+
+@njit(cache=True)
 def hold(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def]
     """PD torques of trunk, arms, stance knees, feet and toes."""
     _track(body, f, i, torque, BACK, trunk_pose(m, angles, look.heading, 1, 0.6 + 0.3 * hinge(m), 0.3))
@@ -227,7 +235,7 @@ def hold(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def
         pitch = angles[STANCE_ANKLE if stands else SWING_ANKLE] * angles[ANKLE_SPEED]
         if not stands and crosses(body, m):
             pitch = -0.1
-        flat = not stands and not loaded(body, look) and m[HALT] == 1.0 and m[BUSY] == 1.0 and m[PLAIN] == 1.0
+        flat = not stands and _lands_flat(body, k, m, look)
         if flat:
             pitch = 0.0
         if m[MODE] == PASS and side != stance:
