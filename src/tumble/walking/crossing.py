@@ -50,7 +50,7 @@ from tumble.walking.memory import (
     WALK,
     WISH_CROUCH,
 )  # fmt: skip
-from tumble.walking.steps import aside, crosses, deviation, foot_place, lack, loaded, pendulum_rate, step_offset
+from tumble.walking.steps import crosses, deviation, foot_place, loaded, pendulum_rate, step_offset
 from tumble.walking.terrain import (
     BENDS,
     CLEAR,
@@ -247,7 +247,7 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
         m[LOWER] = bent
     over, climb, reach = OVER * body.leg, CLIMB * body.leg, REACH * body.leg
     barrier = wall(spans, count, at, heel + toe, over, climb, HURDLE_REACH * body.leg)
-    _halt(body, k, m, look, f, i, spans, count, at, heel, toe)
+    _halt(body, m, spans, count, at, heel, toe)
     if m[BUSY] == 1.0 and m[PHASE] > DECIDED:
         land = m[LAND_X] * ahead[0] + m[LAND_Y] * ahead[1]
     else:
@@ -385,6 +385,9 @@ def _choose(k, m, spans, count, start, at, natural, usual, heel, toe, near, barr
       heavy: whether it carries something.
     """
     natural = min(natural, at + 1.2 * usual)
+    behind = next_edge(spans, count, start)
+    if not heavy and behind < at and is_hurdle(spans, count, behind):  # a trailing leg in a long step turns the foot
+        natural = min(natural, at + k.trail_step)
     edge = next_edge(spans, count, at + toe - near)
     if edge > 1e8:
         return natural
@@ -420,21 +423,16 @@ def _together(k, m, spans, count, start, at, natural):  # type: ignore[no-untype
 
 
 @njit(cache=True)
-def _halt(body, k, m, look, f, i, spans, count, at, heel, toe):  # type: ignore[no-untyped-def]
+def _halt(body, m, spans, count, at, heel, toe):  # type: ignore[no-untyped-def]
     """Decide whether to stop before what comes next: before all that must be stepped over.
 
-    A long step that begins in a stand begins alike every time. Who comes there as one who stood would goes on.
+    A long step that begins in a stand begins alike every time.
     """
     edge = next_edge(spans, count, at + toe - NEAR * body.size)
     hurdle = edge < at + toe + 1.5 * body.size and is_hurdle(spans, count, edge)
     there = hurdle and _way_left(body, m, spans, count, at, edge, heel, toe) < 0.0
-    if m[HALT] == 2.0 and (m[PHASE] > 0.0 or there):
-        return
-    m[HALT] = 1.0 if hurdle else 0.0
-    if there and m[PHASE] == 0.0:
-        fast, off = -lack(body, k, m, look, f, i) / body.size, aside(body, m, look, f, i) / body.size
-        if -0.01 < fast < 0.035 and -0.01 < off < 0.04:
-            m[HALT] = 2.0
+    if m[HALT] != 2.0 or (m[PHASE] == 0.0 and not there):
+        m[HALT] = 1.0 if hurdle else 0.0
 
 
 @njit(cache=True)
