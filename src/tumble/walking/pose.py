@@ -53,6 +53,9 @@ from tumble.walking.style import (
 )  # fmt: skip
 from tumble.walking.vectors import about, add, clamp, dot, multiply, scale, spline, sub, turn_between, turned, vec
 
+PUSHES = 0.5, 0.65  # m, steps over something from which and up to which it presses its hind foot down ever more
+ROOM = 0.4, 0.6  # m before something for each m of its height, the same
+
 
 @njit(cache=True)
 def wish_style(m, style):  # type: ignore[no-untyped-def]
@@ -199,7 +202,8 @@ def _push_off(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     length = (m[LAND_X] - ankle[0]) * math.cos(m[HEADING]) + (m[LAND_Y] - ankle[1]) * math.sin(m[HEADING])
     room = (m[FRONT] - ankle[0] * math.cos(m[HEADING]) - ankle[1] * math.sin(m[HEADING])) / (m[TOP] - m[GROUND])
     late = clamp((m[PHASE] - k.push_from) / (1.0 - k.push_from), 0.0, 1.0)
-    return k.push_off * late * clamp((length / body.size - 0.5) / 0.15, 0.0, 1.0) * clamp((room - 0.4) / 0.2, 0.0, 1.0)
+    far = clamp((length / body.size - PUSHES[0]) / (PUSHES[1] - PUSHES[0]), 0.0, 1.0)
+    return k.push_off * late * far * clamp((room - ROOM[0]) / (ROOM[1] - ROOM[0]), 0.0, 1.0)
 
 
 @njit(cache=True)

@@ -1,0 +1,153 @@
+"""Where feet land before and beyond things, where one stops before them, and how fast one comes there."""
+
+import math
+
+from numba import njit
+
+from tumble.walking.memory import BEND, HALT, LIMIT, PHASE, STOOP, UNLIMITED
+from tumble.walking.terrain import EDGE, REACH, STEEP, far_side, footing, holds, is_hurdle, level, next_edge, ramp
+from tumble.walking.vectors import clamp
+
+NEAR = 0.08  # m from an edge from where one steps over it, of a body of the humanoid's size
+LEAN, HURDLE_LEAN, HIGH_LEAN = 0.25, 0.45, 0.65  # m further from an edge for each m that it is high: shins lean
+THICK_LEAN = 0.5  # m that this is less for each m that a hurdle is thicker than 0.2 m: the step is long enough
+LEAN_BACK = 0.06  # m further beyond it, for the leg that comes down leaning back
+HURDLE_REACH = 1.05  # of the leg's length: the longest step over something
+EASY = 0.78  # of it: one that may begin a little further away
+SLOW = 0.15  # m/s, right before a place to stop, of a body of the humanoid's size
+STOOP_LEAN = 0.3  # m further beyond something for each m of its height and rad of the bend: the hips are behind
+
+
+@njit(cache=True)
+def lean_of(spans, count, edge):  # type: ignore[no-untyped-def]
+    """m that a foot keeps further from an edge that rises, for the shin that leans over it."""
+    rise = max(level(spans, count, edge + EDGE) - level(spans, count, edge - EDGE), 0.0)
+    if not is_hurdle(spans, count, edge):
+        return LEAN * rise
+    thick = far_side(spans, count, edge) - edge
+    lean = HURDLE_LEAN + (HIGH_LEAN - HURDLE_LEAN) * (1.0 - ramp(rise, 0.25, 0.35))
+    return max(lean * rise - THICK_LEAN * clamp(thick - 0.2, 0.0, 0.1), 0.0)
+
+
+@njit(cache=True)
+def _lean_back(m):  # type: ignore[no-untyped-def]
+    """m that a foot lands further beyond something for each m of its height: the more the trunk bends, the more."""
+    return LEAN_BACK + STOOP_LEAN * m[BEND]
+
+
+@njit(cache=True)
+def same_level(spans, count, land, natural, heel, toe):  # type: ignore[no-untyped-def]
+    """The place nearest to where the pendulum wants it, on the level around `land`."""
+    way = 1.0 if natural > land else -1.0
+    far = abs(natural - land)
+    for j in range(count):
+        for edge in (spans[j, 0], spans[j, 1]):
+            if way > 0.0 and edge - heel > land:
+                far = min(far, max(edge - toe - lean_of(spans, count, edge) - land, 0.0))
+            elif way < 0.0 and edge < land:
+                far = min(far, max(land - edge - heel, 0.0))
+    return land + way * far
+
+
+@njit(cache=True)
+def _in_reach(spans, count, at, land, reach):  # type: ignore[no-untyped-def]
+    """Whether a step to a place is short enough: the more it goes up or down, the shorter."""
+    return abs(land - at) <= reach - STEEP * abs(level(spans, count, land) - level(spans, count, at))
+
+
+@njit(cache=True)
+def choose(k, m, spans, count, start, at, natural, usual, heel, toe, near, barrier, reach, heavy):  # type: ignore
+    """Where to land: as the pendulum wants on level ground, close before the next edge, or beyond it from there.
+
+    Args:
+      start: place of the swing ankle when the step began, m.
+      at, natural: places of the stance ankle, and of the swing ankle if it landed as the pendulum wants, m.
+      usual: length of a step, m.
+      near: how far from an edge a foot may be that one steps over it with the other, m.
+      heel, toe, barrier, reach: see `footing` and `wall`.
+      heavy: whether it carries something.
+    """
+    natural = min(natural, at + 1.2 * usual)
+    behind = next_edge(spans, count, start)
+    if not heavy and behind < at and is_hurdle(spans, count, behind):  # a trailing leg in a long step turns the foot
+        natural = min(natural, at + k.trail_step)
+    edge = next_edge(spans, count, at + toe - near)
+    if edge > 1e8:
+        return natural
+    before = edge - toe - lean_of(spans, count, edge)
+    left = before - at
+    if m[HALT] == 1.0:
+        if not heavy and m[BEND] < 0.1 and m[STOOP] == UNLIMITED:
+            natural = _together(k, m, spans, count, start, at, natural)
+        return min(natural, max(before, start, start if heavy else at))
+    if left > near and m[HALT] != 2.0:
+        steps = math.ceil(left / (1.2 * usual))
+        return at + left / steps if steps <= 2 else natural
+    far = far_side(spans, count, edge) + heel
+    if is_hurdle(spans, count, edge):
+        room = _lean_back(m) * (level(spans, count, edge + EDGE) - level(spans, count, edge - EDGE))
+        if far + room - at <= HURDLE_REACH / REACH * reach and holds(spans, count, far + room, heel, toe):
+            return max(far + room, min(natural, far + 2.0 * room))
+    for wanted in (max(natural, edge + heel), edge + heel, far):
+        beyond = footing(spans, count, wanted, heel, toe, 1.0)
+        if beyond < barrier and _in_reach(spans, count, at, beyond, reach):
+            return beyond
+    return before
+
+
+@njit(cache=True)
+def _together(k, m, spans, count, start, at, natural):  # type: ignore[no-untyped-def]
+    """Where to land on the way to a stop: beside the other foot there, near it where it comes from beyond something."""
+    if next_edge(spans, count, start) < at:
+        return clamp(natural, at, at + k.beside)
+    if m[LIMIT] == 0.0 and abs(natural - at) < 0.3:
+        return clamp(natural, at - 0.02, at + 0.02)
+    return natural
+
+
+@njit(cache=True)
+def halt(body, m, spans, count, at, heel, toe):  # type: ignore[no-untyped-def]
+    """Decide whether to stop before what comes next: before all that must be stepped over.
+
+    A long step that begins in a stand begins alike every time.
+    """
+    edge = next_edge(spans, count, at + toe - NEAR * body.size)
+    hurdle = edge < at + toe + 1.5 * body.size and is_hurdle(spans, count, edge)
+    there = hurdle and _way_left(body, m, spans, count, at, edge, heel, toe) < 0.0
+    if m[HALT] != 2.0 or (m[PHASE] == 0.0 and not there):
+        m[HALT] = 1.0 if hurdle else 0.0
+
+
+@njit(cache=True)
+def _way_left(body, m, spans, count, at, edge, heel, toe):  # type: ignore[no-untyped-def]
+    """m from the stance ankle to where it may stop before a hurdle: so near that the other foot gets over easily."""
+    before = toe + lean_of(spans, count, edge)
+    rise = level(spans, count, edge + EDGE) - level(spans, count, edge - EDGE)
+    needs = before + far_side(spans, count, edge) - edge + heel + _lean_back(m) * rise
+    slack = clamp(EASY * body.leg - needs, 0.04 * body.size, 0.2 * body.size)
+    return edge - before - at - slack
+
+
+@njit(cache=True)
+def approach(body, away):  # type: ignore[no-untyped-def]
+    """m/s at which it comes near a place to stop that is `away` m ahead."""
+    if away <= 0.0:
+        return 0.0
+    return math.sqrt(body.size) * (SLOW + 0.6 * max(away / body.size - 0.1, 0.0))
+
+
+@njit(cache=True)
+def limit_speed(body, m, spans, count, at, heel, toe, barrier):  # type: ignore[no-untyped-def]
+    """Slow down near the next rise or drop, linearly in the distance; to nothing before a wall."""
+    quick = math.sqrt(body.size)
+    m[LIMIT] = UNLIMITED
+    for j in range(count):
+        for edge in (spans[j, 0], spans[j, 1]):
+            away = edge - toe - at
+            if away > -0.1 * body.size:
+                m[LIMIT] = min(m[LIMIT], quick * (0.45 + 0.5 * max(away, 0.0) / body.size))
+    if m[HALT] == 1.0:
+        edge = next_edge(spans, count, at + toe - NEAR * body.size)
+        m[LIMIT] = min(m[LIMIT], approach(body, _way_left(body, m, spans, count, at, edge, heel, toe)))
+    if barrier < 1e8:
+        m[LIMIT] = min(m[LIMIT], quick * max(barrier - toe - at, 0.0) / body.size)
