@@ -169,18 +169,19 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
         return
     spans = terrain.spans
     bent = _bent(body, k, look) if highest(spans, count) > 0.02 * body.size else 0.0
-    if loaded(body, look):
+    heavy = loaded(body, look)
+    if heavy:
         m[LOWER] = bent
     over, climb, reach = OVER * body.leg, CLIMB * body.leg, REACH * body.leg
     barrier = wall(spans, count, at, heel + toe, over, climb, HURDLE_REACH * body.leg)
-    halt(body, m, spans, count, at, heel, toe)
+    halt(body, k, m, look, f, i, spans, count, at, heel, toe, heavy)
     if m[BUSY] == 1.0 and m[PHASE] > DECIDED:
         land = m[LAND_X] * ahead[0] + m[LAND_Y] * ahead[1]
     else:
         usual = clamp(m[PACE] * m[PERIOD], 0.2 * body.leg, 0.5 * body.leg)
-        near, heavy = NEAR * body.size, loaded(body, look)
+        near = NEAR * body.size
         land = choose(k, m, spans, count, start, at, natural, usual, heel, toe, near, barrier, reach, heavy)
-    limit_speed(body, m, spans, count, at, heel, toe, barrier)
+    limit_speed(body, m, spans, count, at, heel, toe, barrier, heavy)
     pivot = dot(stance_foot, ahead) - body.sole[swing]
     careful = _must_hold(body, m, look, spans, count, land, toe)
     wanted = pivot + _time_step(body, k, m, look, land - pivot, level(spans, count, land), careful, stance_foot, ahead)

@@ -5,13 +5,14 @@ import math
 from numba import njit
 
 from tumble.walking.memory import BEND, HALT, LIMIT, PHASE, STOOP, UNLIMITED
+from tumble.walking.steps import aside, lack
 from tumble.walking.terrain import EDGE, REACH, STEEP, far_side, footing, holds, is_hurdle, level, next_edge, ramp
 from tumble.walking.vectors import clamp
 
 NEAR = 0.08  # m from an edge from where one steps over it, of a body of the humanoid's size
 LEAN, HURDLE_LEAN, HIGH_LEAN = 0.25, 0.45, 0.65  # m further from an edge for each m that it is high: shins lean
 THICK_LEAN = 0.5  # m that this is less for each m that a hurdle is thicker than 0.2 m: the step is long enough
-LEAN_BACK = 0.06  # m further beyond it, for the leg that comes down leaning back
+LEAN_BACK, LOAD_LEAN_BACK = 0.06, 0.12  # m further beyond it, for the leg that comes down leaning back
 HURDLE_REACH = 1.05  # of the leg's length: the longest step over something
 EASY = 0.78  # of it: one that may begin a little further away
 SLOW = 0.15  # m/s, right before a place to stop, of a body of the humanoid's size
@@ -30,9 +31,9 @@ def lean_of(spans, count, edge):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _lean_back(m):  # type: ignore[no-untyped-def]
+def _lean_back(m, heavy):  # type: ignore[no-untyped-def]
     """m that a foot lands further beyond something for each m of its height: the more the trunk bends, the more."""
-    return LEAN_BACK + STOOP_LEAN * m[BEND]
+    return (LOAD_LEAN_BACK if heavy else LEAN_BACK) + STOOP_LEAN * m[BEND]
 
 
 @njit(cache=True)
@@ -85,7 +86,7 @@ def choose(k, m, spans, count, start, at, natural, usual, heel, toe, near, barri
         return at + left / steps if steps <= 2 else natural
     far = far_side(spans, count, edge) + heel
     if is_hurdle(spans, count, edge):
-        room = _lean_back(m) * (level(spans, count, edge + EDGE) - level(spans, count, edge - EDGE))
+        room = _lean_back(m, heavy) * (level(spans, count, edge + EDGE) - level(spans, count, edge - EDGE))
         if far + room - at <= HURDLE_REACH / REACH * reach and holds(spans, count, far + room, heel, toe):
             return max(far + room, min(natural, far + 2.0 * room))
     for wanted in (max(natural, edge + heel), edge + heel, far):
@@ -106,24 +107,30 @@ def _together(k, m, spans, count, start, at, natural):  # type: ignore[no-untype
 
 
 @njit(cache=True)
-def halt(body, m, spans, count, at, heel, toe):  # type: ignore[no-untyped-def]
+def halt(body, k, m, look, f, i, spans, count, at, heel, toe, heavy):  # type: ignore[no-untyped-def]
     """Decide whether to stop before what comes next: before all that must be stepped over.
 
-    A long step that begins in a stand begins alike every time.
+    A long step that begins in a stand begins alike every time. Who carries something and comes there as one who stood
+    would goes on.
     """
     edge = next_edge(spans, count, at + toe - NEAR * body.size)
     hurdle = edge < at + toe + 1.5 * body.size and is_hurdle(spans, count, edge)
-    there = hurdle and _way_left(body, m, spans, count, at, edge, heel, toe) < 0.0
-    if m[HALT] != 2.0 or (m[PHASE] == 0.0 and not there):
-        m[HALT] = 1.0 if hurdle else 0.0
+    there = hurdle and _way_left(body, m, spans, count, at, edge, heel, toe, heavy) < 0.0
+    if m[HALT] == 2.0 and (m[PHASE] > 0.0 or there):
+        return
+    m[HALT] = 1.0 if hurdle else 0.0
+    if there and m[PHASE] == 0.0 and heavy:
+        fast, off = -lack(body, k, m, look, f, i) / body.size, aside(body, m, look, f, i) / body.size
+        if -0.01 < fast < 0.035 and -0.01 < off < 0.04:
+            m[HALT] = 2.0
 
 
 @njit(cache=True)
-def _way_left(body, m, spans, count, at, edge, heel, toe):  # type: ignore[no-untyped-def]
+def _way_left(body, m, spans, count, at, edge, heel, toe, heavy):  # type: ignore[no-untyped-def]
     """m from the stance ankle to where it may stop before a hurdle: so near that the other foot gets over easily."""
     before = toe + lean_of(spans, count, edge)
     rise = level(spans, count, edge + EDGE) - level(spans, count, edge - EDGE)
-    needs = before + far_side(spans, count, edge) - edge + heel + _lean_back(m) * rise
+    needs = before + far_side(spans, count, edge) - edge + heel + _lean_back(m, heavy) * rise
     slack = clamp(EASY * body.leg - needs, 0.04 * body.size, 0.2 * body.size)
     return edge - before - at - slack
 
@@ -137,7 +144,7 @@ def approach(body, away):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def limit_speed(body, m, spans, count, at, heel, toe, barrier):  # type: ignore[no-untyped-def]
+def limit_speed(body, m, spans, count, at, heel, toe, barrier, heavy):  # type: ignore[no-untyped-def]
     """Slow down near the next rise or drop, linearly in the distance; to nothing before a wall."""
     quick = math.sqrt(body.size)
     m[LIMIT] = UNLIMITED
@@ -148,6 +155,6 @@ def limit_speed(body, m, spans, count, at, heel, toe, barrier):  # type: ignore[
                 m[LIMIT] = min(m[LIMIT], quick * (0.45 + 0.5 * max(away, 0.0) / body.size))
     if m[HALT] == 1.0:
         edge = next_edge(spans, count, at + toe - NEAR * body.size)
-        m[LIMIT] = min(m[LIMIT], approach(body, _way_left(body, m, spans, count, at, edge, heel, toe)))
+        m[LIMIT] = min(m[LIMIT], approach(body, _way_left(body, m, spans, count, at, edge, heel, toe, heavy)))
     if barrier < 1e8:
         m[LIMIT] = min(m[LIMIT], quick * max(barrier - toe - at, 0.0) / body.size)

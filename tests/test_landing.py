@@ -1,0 +1,85 @@
+"""Where feet land around what must be stepped over, and how they come down there."""
+
+import numpy as np
+import pytest
+
+from tumble.characters.biped import biped
+from tumble.scenarios.terrain import across
+from tumble.scenarios.walking import walking_scene
+from tumble.sims import Sims
+from tumble.walking import Walker
+from tumble.walking import memory as mem
+from tumble.walking.landing import choose, lean_of
+from tumble.walking.settings import WalkSettings
+
+HEEL, TOE, NEAR, REACH, USUAL = 0.1, 0.2, 0.08, 0.69, 0.4
+FAR = 1e9  # no wall
+
+
+def hurdles(*boxes) -> np.ndarray:
+    """Spans of boxes that begin somewhere, are so thick and so high."""
+    return np.array([[begin, begin + thick, high, 1.0] for begin, thick, high in boxes])
+
+
+def landing(spans, start, at, natural, *, halt=0.0, limit=mem.UNLIMITED, heavy=False) -> float:
+    memory = np.zeros(96)
+    memory[[mem.HALT, mem.LIMIT, mem.STOOP]] = halt, limit, mem.UNLIMITED
+    k = WalkSettings()
+    return choose(k, memory, spans, len(spans), start, at, natural, USUAL, HEEL, TOE, NEAR, FAR, REACH, heavy)
+
+
+def test_shins_lean_more_over_what_is_high_and_less_where_it_is_thick():
+    for thick in (0.05, 0.2, 0.25, 0.4):
+        leans = [lean_of(hurdles((1.0, thick, high)), 1, 1.0) for high in (0.1, 0.2, 0.3, 0.45)]
+        assert leans[0] >= 0.0 and (np.diff(leans) >= 0.0).all() and leans[-1] > 0.2
+    high = [lean_of(hurdles((1.0, thick, 0.4)), 1, 1.0) for thick in (0.1, 0.2, 0.25, 0.3, 0.4)]
+    assert high[0] == high[1] > high[2] > high[3] == high[4]
+
+
+def test_a_trailing_foot_lands_near_the_other_one():
+    k, behind = WalkSettings(), (1.0, 0.1, 0.3)
+    for natural in (1.0, 1.5, 2.4):
+        alone = landing(hurdles(behind), 0.7, 1.3, natural)
+        assert alone == pytest.approx(min(natural, 1.3 + k.trail_step))
+        before_another = landing(hurdles(behind, (2.3, 0.1, 0.3)), 0.7, 1.3, natural, halt=1.0)
+        assert 1.3 <= before_another <= 1.3 + k.beside
+    assert landing(hurdles(behind), 1.25, 1.3, 2.4) > 1.3 + k.trail_step  # beyond it feet are free again
+
+
+def test_it_stops_with_its_feet_beside_each_other():
+    ahead = hurdles((2.0, 0.1, 0.3))
+    for natural in (1.45, 1.6, 1.75):
+        assert landing(ahead, 1.3, 1.6, natural, halt=1.0, limit=0.0) == pytest.approx(1.6, abs=0.02)
+    assert landing(ahead, 1.3, 1.4, 1.9, halt=1.0, limit=0.2) < 2.0 - TOE  # not yet there: no further than before it
+    assert landing(ahead, 1.3, 1.9, 1.9, halt=1.0, limit=0.0) == pytest.approx(1.9, abs=0.02)  # not back behind it
+
+
+def test_from_a_stand_it_lands_close_beyond():
+    for thick, high in ((0.1, 0.2), (0.25, 0.45)):
+        land = landing(hurdles((2.0, thick, high)), 1.65, 1.65, 1.8, halt=2.0)
+        assert 2.0 + thick + HEEL < land < 2.0 + thick + HEEL + 0.06
+
+
+def test_over_two_hurdles_it_is_up_on_its_toes_before_it_strikes_and_lands_flat_behind():
+    scene = walking_scene(biped(), [across("a", 1.75, 0.2, 0.0, 0.4), across("b", 3.0, 0.1, 0.0, 0.3)])
+    walker, sims = Walker(scene), Sims(scene, 1, nthread=1)
+    sims.load(scene.state())
+    walker.start(sims)
+    walker.wish(sims, speed=0.7, heading=0.0)
+    feet = [scene.body(name) for name in scene.character.feet]
+    rest = sims.view("xpos")[0, feet, 2].min()
+    rises, noses, last = [], [], sims.view("userdata")[0].copy()
+    for _ in range(round(13.0 / scene.dt)):
+        sims.act(walker.control(sims))
+        memory, stance = sims.view("userdata")[0], int(last[mem.SIDE])
+        over = last[mem.MODE] == mem.WALK and last[mem.TOP] > 0.25 and last[mem.BUSY] == 1.0
+        if over and (memory[mem.SIDE] != stance or memory[mem.MODE] != mem.WALK):
+            if last[mem.TRAILS] == 0.0:
+                rises.append(sims.view("xpos")[0, feet[stance], 2] - rest)
+            elif last[mem.HALT] == 1.0:
+                nose = sims.view("xmat")[0, feet[1 - stance]].reshape(3, 3)[2, 0]
+                noses.append(np.degrees(np.arcsin(nose)))
+        last = memory.copy()
+    assert sims.view("com")[0, 0] > 3.5
+    assert len(rises) == 2 and rises[0] > 0.01  # the first one is a long step
+    assert len(noses) == 1 and abs(noses[0]) < 12.0
