@@ -20,7 +20,7 @@ from tumble.props import Ball, Box, Crate
 from tumble.scenarios import SCENARIOS, Track, run_trial
 from tumble.scenarios.balancing import Explosion, Push, Stand
 from tumble.scenarios.ball import DROP, RADIUS, Juggle, OnBall, OnBallReach, OnLightBall, on_top
-from tumble.scenarios.errands import CratePull, CratePush, PickUp
+from tumble.scenarios.errands import CratePull, CratePush, PickUp, TheCourse
 from tumble.scenarios.going import Obstacles, Reach, Steer, Turbo, Wall, along
 from tumble.scenarios.track import FALLEN, SLOW, TALL, UPRIGHT, hand_near
 from tumble.scene import Scene
@@ -33,7 +33,7 @@ SETTLED |= {"learn-walk", "learn-hop", "learn-trot", "stop", "planar-net"}
 SETTLED |= {"step-over", "duck", "stairs"}  # where things are is the scene's
 SETTLED |= {"pick-up", "crate-push", "crate-pull", "crate-carry", "course"}
 SETTLED |= {"walk-projectiles", "hop-projectiles"}  # before the first throw
-COURSE = {"way_seconds", "touches"}
+COURSE = {"way_seconds", "touches", "peak_torque"}
 HAULED = {"peak_torque", "along", "aside"}
 COUNTED, FALLS = {"throws", "hits"}, {"downs", "resets"}
 LEARNED = {"stable_seconds", "stable_wall_seconds", "under_a_minute", "speed_along"} | FALLS
@@ -815,3 +815,17 @@ def test_a_push_on_the_ball_is_an_option():
 def test_reaching_on_the_ball_takes_more_than_a_second():
     with pytest.raises(UserError, match="until must be a number 2 or more"):
         OnBallReach(until=1.5)
+
+
+@pytest.mark.parametrize(
+    ("place", "height", "away", "done"),
+    [(11, 1.0, 0, True), (11.7, 1.0, 0, True), (11.9, 1.0, 0, False), (11, 0.8, 0, False), (11, 1.0, 1, False)],
+)
+def test_the_course_ends_with_the_crate_in_the_hands(place, height, away, done):
+    scene = world_of("course")
+    rows = readings(scene, frames=round(1.2 / scene.dt))
+    put(scene, rows, slice(None), "com", (place, 0.0, 1.4))
+    put(scene, rows, slice(None), "crate.pos", (place, 0.0, height))
+    for hand in scene.character.hands:
+        put(scene, rows, slice(None), f"{hand}.pos", (place + away, 0.0, height))
+    assert TheCourse().success(seen(scene, rows)) is done

@@ -286,8 +286,8 @@ class TheCourse(Errand):
             return False
         last = track.last(1.0)
         there = np.linalg.norm(track.of("com")[last, :2] - (11.0, 0.0), axis=1).max() < 0.8
-        carried = bool(held(track, "crate")[last].all()) and track.of("crate.pos")[last, 2].min() > 0.9
-        return bool(there) and carried
+        carried = held(track, "crate")[last].all() and track.of("crate.pos")[last, 2].min() > 0.9
+        return bool(there and carried)
 
     def metrics(self, track: Track) -> dict[str, float]:
         """Also how far it came, m."""

@@ -48,8 +48,10 @@ class Course(Scenario):
         return track.lasted(1.0) and track.falls() == 0 and bool(past.any()) and bool(track.only_feet.all())
 
     def metrics(self, track: Track) -> dict[str, float]:
-        """Seconds until the end of the way was reached, the whole trial's if not; s that more than feet touched."""
+        """Seconds until the end of the way was reached, the whole trial's if not; s that more than feet touched; the
+        largest torque of any joint outside impacts, N m."""
         return {
+            "peak_torque": track.peak_torque(),
             "way_seconds": track.until(track.of("com")[:, 0] > end_of(track.scene)),
             "touches": float((~track.only_feet).sum() * track.scene.dt),
         }
