@@ -208,9 +208,9 @@ def test_it_stops_before_a_high_obstacle_steps_over_it_and_pushes_off_on_both_fe
 def test_before_a_bar_among_hurdles_it_stands_to_bend_and_steps_bent():
     boxes = [across("bar", 2.6, 0.1, 1.45, 1.55), across("hurdle", 2.75, 0.1, 0.0, 0.2)]
     sims, memory = course(boxes, 18.0, 0.6)
-    bends = np.diff(memory[:, mem.BEND]) > 0.0
-    assert bends.any() and (memory[1:][bends, mem.MODE] == mem.STAND).all()
     over = memory[:, mem.TOP] > 0.1
+    bends = np.flatnonzero(np.diff(memory[: over.argmax(), mem.BEND]) > 0.0) + 1
+    assert bends.size and (memory[bends, mem.MODE] == mem.STAND).all()
     assert memory[over, mem.BEND].min() > 0.5 and memory[over, mem.CROUCH].min() > 0.3
     assert sims.view("com")[0, 0] > 3.5 and memory[-1, mem.BEND] < 0.2
 
@@ -262,4 +262,4 @@ def test_it_walks_under_bars():
     assert passed(Duck(hurdles=False), range(100, 106)) >= RATES["duck"]
 
 
-RATES = {"step-over": 5, "step-over high": 3, "stairs": 5, "duck": 4}  # of 6
+RATES = {"step-over": 6, "step-over high": 5, "stairs": 5, "duck": 5}  # of 6
