@@ -110,8 +110,8 @@ def _together(k, m, spans, count, start, at, natural):  # type: ignore[no-untype
 def halt(body, k, m, look, f, i, spans, count, at, heel, toe, heavy):  # type: ignore[no-untyped-def]
     """Decide whether to stop before what comes next: before all that must be stepped over.
 
-    A long step that begins in a stand begins alike every time. Who carries something and comes there as one who stood
-    would goes on.
+    A long step that begins in a stand begins alike every time. Who carries something or is bent does not stop as
+    surely, and goes on where it comes there as one who stood would.
     """
     edge = next_edge(spans, count, at + toe - NEAR * body.size)
     hurdle = edge < at + toe + 1.5 * body.size and is_hurdle(spans, count, edge)
@@ -119,7 +119,7 @@ def halt(body, k, m, look, f, i, spans, count, at, heel, toe, heavy):  # type: i
     if m[HALT] == 2.0 and (m[PHASE] > 0.0 or there):
         return
     m[HALT] = 1.0 if hurdle else 0.0
-    if there and m[PHASE] == 0.0 and heavy:
+    if there and m[PHASE] == 0.0 and (heavy or m[BEND] > 0.1):
         fast, off = -lack(body, k, m, look, f, i) / body.size, aside(body, m, look, f, i) / body.size
         if -0.01 < fast < 0.035 and -0.01 < off < 0.04:
             m[HALT] = 2.0
