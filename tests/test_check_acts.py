@@ -189,9 +189,25 @@ def test_stairs():
     assert check_way(scene, (0.0, 0.0), (3.0, 0.0)) == pytest.approx(0.6)
     assert check_way(scene, (3.0, 0.0), (0.0, 0.0)) == 0.0
     assert refusal(scene, "go to 3 0; lift crate; carry it to 0 0; go to 3 0") == ""
-    assert "a step of 0.60 m; this body steps 0.47 m" in refusal(scene, "go to 3 2; go to 3 0")  # up from beside
-    assert "a step of 0.50 m" in refusal(scene_of(*stairs(0.5)), "go to 3 0")
     assert refusal(scene_of(*stairs(0.15), size=0.35 / 0.55), "go to 3 0") == ""
+    assert "a step of 0.60 m; this body steps 0.26 m" in refusal(
+        scene, "go to 0 2; go to 3 2; go to 3 0"
+    )  # from beside
+    for rise, passed in ((0.25, True), (0.27, False), (0.5, False)):
+        steep = scene_of(*stairs(rise))
+        assert (f"a step of {rise:.2f} m" not in refusal(steep, "go to 3 0")) == passed
+        assert (refusal(steep, "go to 3 0") == "") == passed
+
+
+@pytest.mark.parametrize(
+    ("thick", "high", "passed"), [(0.3, 0.45, True), (0.3, 0.49, False), (0.7, 0.45, False), (0.7, 0.25, True)]
+)
+def test_ground_is_stepped_over_where_it_is_thin(thick, high, passed):
+    step = Box("step", (5.0, 0.0, 0.075), (2.0, 1.0, 0.075), ground=True)
+    top = high + 0.15
+    hurdle = Box("hurdle", (5.0, 0.0, top / 2), (thick / 2, 1.0, top / 2), ground=True)
+    for way in ("go to 9 0", "go to 9 0; go to 0 0"):
+        assert (refusal(scene_of(step, hurdle), way) == "") == passed
 
 
 def test_obstacles_are_stepped_over_and_ducked_under():

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from tumble.characters.biped import biped
+from tumble.errors import UserError
 from tumble.props import Box
-from tumble.scenarios.terrain import Duck, Stairs, StepOver, across, end_of
+from tumble.scenarios.terrain import HIGHEST, LOWEST, STEEPEST, Duck, Stairs, StepOver, across, end_of
 from tumble.scenarios.walking import walking_scene
 from tumble.sims import Sims
+from tumble.skills.ways import lowest_duck
 from tumble.walking import Walker
 from tumble.walking import memory as mem
 from tumble.walking.terrain import (
@@ -28,7 +30,7 @@ from tumble.walking.terrain import (
     passage,
     stretch,
     terrain_of,
-    too_high,
+    thickest_step,
     wall,
 )
 from tumble.walking.vectors import spline
@@ -134,9 +136,15 @@ def test_what_is_too_high_goes_with_the_leg(legs):
     scene = walking_scene(biped(legs=legs))
     assert highest_step(scene) == pytest.approx(0.55 * 0.86 * legs)
     assert highest_climb(scene) == pytest.approx(0.3 * 0.86 * legs)
-    for factor, high in ((0.95, False), (1.05, True)):
-        assert too_high(scene, across("a", 1.0, 0.1, 0.0, factor * highest_step(scene))) is high
-        assert too_high(scene, across("a", 1.0, 2.0, 0.0, factor * highest_climb(scene))) is high
+    assert thickest_step(scene) == pytest.approx(0.625 * legs)
+
+
+def test_what_the_biped_cannot_do_is_said_before_it_walks():
+    scene = walking_scene(biped())
+    assert highest_step(scene) >= HIGHEST and highest_climb(scene) >= STEEPEST and lowest_duck(scene) <= LOWEST
+    for make in (lambda: Stairs(rise=0.3), lambda: StepOver(highest=0.5), lambda: Duck(lowest=0.8)):
+        with pytest.raises(UserError, match="must be"):
+            make()
 
 
 def test_bars_are_told_from_obstacles_and_a_deeper_bend_is_lower():

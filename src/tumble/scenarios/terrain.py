@@ -19,6 +19,7 @@ from tumble.scene import Scene
 WIDE = 1.5  # m that things reach to either side of the way
 START = 1.5  # m to the first of them
 BEYOND = 1.0  # m behind the last, where the way ends
+HIGHEST, STEEPEST, LOWEST = 0.47, 0.25, 0.95  # m that the biped steps over, goes up in one step, and goes under
 SLOWEST = 0.2  # m/s, mean speed at which the way takes all the time there is
 
 
@@ -93,7 +94,7 @@ class StepOver(Course):
     summary: ClassVar[str] = "walk over 3 obstacles of 0.1 to 0.45 m (--highest M), nothing but feet touches them"
 
     def __post_init__(self) -> None:
-        check_number("highest", self.highest, 0.01, 1.0)
+        check_number("highest", self.highest, 0.01, HIGHEST)
         check_number("skew", self.skew, 0.0, 0.7)
         check_number("pace", self.pace, 0.1, 1.5)
 
@@ -118,8 +119,8 @@ class Duck(Course):
     summary: ClassVar[str] = "walk under 3 bars of 1.3 (--lowest M) to 1.65 m and over hurdles among them"
 
     def __post_init__(self) -> None:
-        check_number("lowest", self.lowest, 0.5, 1.65)
-        check_number("highest", self.highest, 0.01, 1.0)
+        check_number("lowest", self.lowest, LOWEST, 1.65)
+        check_number("highest", self.highest, 0.01, HIGHEST)
         check_number("pace", self.pace, 0.1, 1.5)
 
     def boxes(self, rng: np.random.Generator) -> Sequence[Box]:
@@ -151,7 +152,7 @@ class Stairs(Course):
     summary: ClassVar[str] = "up 4 steps (--steps N) of 15 cm (--rise M), a landing, and down again, on feet only"
 
     def __post_init__(self) -> None:
-        check_number("rise", self.rise, 0.01, 1.0)
+        check_number("rise", self.rise, 0.01, STEEPEST)
         check_number("steps", self.steps, 1, 50)
         check_number("tread", self.tread, 0.1, 2.0)
         check_number("pace", self.pace, 0.1, 1.5)

@@ -12,7 +12,7 @@ from tumble.props import Box
 from tumble.scene import Scene
 from tumble.walking import WalkSettings
 from tumble.walking.body import body_of
-from tumble.walking.terrain import highest_step
+from tumble.walking.terrain import highest_climb, highest_step, thickest_step
 
 Spot: TypeAlias = tuple[float, float]
 
@@ -46,20 +46,37 @@ def check_way(scene: Scene, start: Spot, end: Spot, beside: Collection[str] = ()
     step, duck = highest_step(scene), lowest_duck(scene)
     boxes = [prop for prop in scene.props if isinstance(prop, Box) and prop.name not in beside]
     spans = [(box, span) for box in boxes if (span := _span(box, start, end))]
-    cuts = sorted({0.0, 1.0, *(t for _, span in spans for t in span)})
-    floor = _floor([box for box in boxes if depth_in(box, start) > 0], duck)
+    cuts = sorted({0.0, 1.0, *(round(t, 9) for _, span in spans for t in span)})  # boxes that touch leave no gap
+    floors = [_floor([box for box in boxes if depth_in(box, start) > 0], duck)]
     for before, after in itertools.pairwise(cuts):
         middle = (before + after) / 2
         here = [box for box, (t0, t1) in spans if t0 <= middle <= t1]
-        last, floor = floor, _floor(here, duck)
-        if abs(floor - last) > step + 1e-9:
-            raise UserError(f"on the straight way is a step of {abs(floor - last):.2f} m; {_advice(step)}")
+        floors.append(_floor(here, duck))
         for box in here:
-            if not box.ground and _top(box) - floor > step + 1e-9 and _bottom(box) - floor < duck:
+            if not box.ground and _top(box) - floors[-1] > step + 1e-9 and _bottom(box) - floors[-1] < duck:
                 raise UserError(
-                    f"box '{box.name}' is on the straight way, {_top(box) - floor:.2f} m high; {_advice(step)}"
+                    f"box '{box.name}' is on the straight way, {_top(box) - floors[-1]:.2f} m high; {_advice(step)}"
                 )
-    return floor
+    _check_floors(scene, floors, [t * math.dist(start, end) for t in cuts])
+    return floors[-1]
+
+
+def _check_floors(scene: Scene, floors: list[float], ends: list[float]) -> None:
+    """Refuse ground that rises or drops by more than a leg climbs, but for what is thin and low enough to step over.
+
+    floors[i], m, reaches up to ends[i] m along the way.
+    """
+    step, climb, thickest = (limit(scene) + 1e-9 for limit in (highest_step, highest_climb, thickest_step))
+    stands, i = floors[0], 1
+    while i < len(floors):
+        beyond = next((j for j in range(i, len(floors)) if floors[j] - stands <= climb), len(floors))
+        thin = beyond < len(floors) and ends[beyond - 1] - ends[i - 1] <= thickest
+        if beyond > i and thin and max(floors[i:beyond]) - stands <= step:
+            i = beyond
+        change, limit = abs(floors[i] - stands), step if thin and beyond > i else climb
+        if change > limit:
+            raise UserError(f"on the straight way is a step of {change:.2f} m; {_advice(limit)}")
+        stands, i = floors[i], i + 1
 
 
 def _advice(step: float) -> str:

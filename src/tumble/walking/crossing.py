@@ -10,7 +10,7 @@ from numba import njit
 
 from tumble.walking.bars import heed_bars
 from tumble.walking.body import FOOT, LEGS, SHIN
-from tumble.walking.landing import HURDLE_REACH, NEAR, approach, choose, halt, lean_of, limit_speed, same_level
+from tumble.walking.landing import NEAR, approach, choose, halt, lean_of, limit_speed, same_level
 from tumble.walking.legs import knee_for
 from tumble.walking.memory import (
     BACK,
@@ -53,6 +53,7 @@ from tumble.walking.terrain import (
     CLEAR,
     CLIMB,
     GAP,
+    HURDLE_REACH,
     OVER,
     REACH,
     gather,

@@ -6,15 +6,26 @@ from numba import njit
 
 from tumble.walking.memory import BEND, HALT, LIMIT, PHASE, STOOP, UNLIMITED
 from tumble.walking.steps import aside, lack
-from tumble.walking.terrain import EDGE, REACH, STEEP, far_side, footing, holds, is_hurdle, level, next_edge, ramp
+from tumble.walking.terrain import (
+    EDGE,
+    HURDLE_REACH,
+    REACH,
+    STEEP,
+    far_side,
+    footing,
+    holds,
+    is_hurdle,
+    level,
+    next_edge,
+    ramp,
+)  # fmt: skip
 from tumble.walking.vectors import clamp
 
 NEAR = 0.08  # m from an edge from where one steps over it, of a body of the humanoid's size
 LEAN, HURDLE_LEAN, HIGH_LEAN = 0.25, 0.45, 0.65  # m further from an edge for each m that it is high: shins lean
 THICK_LEAN = 0.5  # m that this is less for each m that a hurdle is thicker than 0.2 m: the step is long enough
 LEAN_BACK, LOAD_LEAN_BACK = 0.06, 0.12  # m further beyond it, for the leg that comes down leaning back
-HURDLE_REACH = 1.05  # of the leg's length: the longest step over something
-EASY = 0.78  # of it: one that may begin a little further away
+EASY = 0.78  # of the leg's length: a step over something that may begin a little further away
 SLOW = 0.15  # m/s, right before a place to stop, of a body of the humanoid's size
 STOOP_LEAN = 0.3  # m further beyond something for each m of its height and rad of the bend: the hips are behind
 

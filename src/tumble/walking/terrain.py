@@ -1,7 +1,7 @@
 """What feet step over and onto, and what heads duck under: boxes as a walker sees them along its way (coros2010 5.5.4).
 
     scene = Scene(biped(), [Box("hurdle", (2, 0, 0.2), (0.05, 1, 0.2), ground=True)], ...)
-    highest_step(scene), too_high(scene, scene.props[0])
+    highest_step(scene), thickest_step(scene), highest_climb(scene)
 
 Along the heading a box is a span: where it begins and ends, m on an axis through the world's origin, and its top.
 Stairs are made of boxes that reach the ground. A box whose bottom is above the highest step is a bar.
@@ -22,6 +22,7 @@ from tumble.walking.vectors import clamp
 OVER = 0.55  # of the leg's length: the highest that is stepped over
 CLIMB = 0.3  # of the leg's length: the highest single step up or down
 REACH = 0.8  # of the leg's length: the longest step across something, ankle to ankle
+HURDLE_REACH = 1.05  # of it: the longest step over something, from a stand
 STEEP = 1.6  # m that this is less for each m up or down
 GAP = 0.03  # m between a foot and an edge, of a body of the humanoid's size
 CLEAR = 0.05  # m between a sole and what it passes over
@@ -71,15 +72,10 @@ def highest_climb(scene: Scene) -> float:
     return CLIMB * _leg(scene)
 
 
-def too_high(scene: Scene, box: Box) -> bool:
-    """Whether the scene's biped would stop before a box that stands on level ground.
-
-    One thin enough to be stepped over may be as high as `highest_step`, a thicker one is climbed: `highest_climb`.
-    """
-    heel, toe, _ = _feet(scene).max(axis=0)
-    leg = _leg(scene)
-    thin = 2.0 * min(box.half[:2]) + heel + toe + 2.0 * GAP * leg / 0.86 <= REACH * leg
-    return box.middle[2] + box.half[2] > (OVER if thin else CLIMB) * leg
+def thickest_step(scene: Scene) -> float:
+    """Thickness in m of the thickest obstacle that the scene's biped steps over."""
+    (heel, toe, _), leg = _feet(scene).max(axis=0), _leg(scene)
+    return float(HURDLE_REACH * leg - heel - toe - 2.0 * GAP * leg / 0.86)
 
 
 def _leg(scene: Scene) -> float:
