@@ -81,7 +81,7 @@ def choose(k, m, spans, count, start, at, natural, usual, heel, toe, near, barri
     """
     natural = min(natural, at + 1.2 * usual)
     behind = next_edge(spans, count, start)
-    if not heavy and behind < at and is_hurdle(spans, count, behind):  # a trailing leg in a long step turns the foot
+    if not heavy and behind < at and is_hurdle(spans, count, behind):  # in a long step the standing foot slides aside
         natural = min(natural, at + k.trail_step)
     edge = next_edge(spans, count, at + toe - near)
     if edge > 1e8:

@@ -93,7 +93,7 @@ class WalkSettings:
     strike_push: float = 1.3  # rad that it stays pressed down at least until strike_time is over; ours
     trail_step: float = 0.35  # m ahead of the other foot where a trailing one lands at most; ours
     flat_from: float = 0.6  # phase from which a trailing foot is held flat where a stop is near; ours
-    beside: float = 0.1  # m ahead of the other foot where it does before more to step over; ours
+    beside: float = 0.1  # m ahead of the other foot where a trailing one lands at most, before more to step over; ours
     cross_firmness: float = 2.0  # times the stiffness of a leg that swings over something; ours
     knee_room: float = 0.09  # m between a trailing knee and what its foot is still to pass; ours
     pull_back: float = 0.3  # m that the trailing foot is drawn back for each m it has to rise; ours
