@@ -1,0 +1,92 @@
+"""The rates of the README's tables, each by the command that stands beside it there.
+
+    python experiments/rates/rates.py                  # all rows that are not there yet; about three hours on one core
+    python experiments/rates/rates.py --only push      # those whose command holds a word
+    python experiments/rates/rates.py --again          # also those that are there
+    python experiments/rates/rates.py --table          # print what is there
+
+A row is one `tumble run ... --json`, whose answer is kept in results/ with the commit, the versions and the wall time.
+Rows that are there are left, so that it can be stopped and goes on where it was. One thread, because rates do not
+depend on it and two of these commands can then run side by side.
+"""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "results"
+ROWS = [
+    "stand --trials 5 --seed 400",
+    "push --trials 10 --seed 400",
+    "push --force 600 --trials 10 --seed 400",
+    "wall --trials 10 --seed 400",
+    "explosion --trials 10 --seed 400",
+    "getup --trials 10 --seed 400",
+    "getup-prone --trials 10 --seed 400",
+    "reach --trials 10 --seed 400",
+    "ball --rolling 0 --until 20 --trials 10 --seed 400",
+    "ball-light --trials 10 --seed 400",
+    "ball-reach --trials 10 --seed 400",
+    "juggle --trials 10 --seed 400",
+    "steer --trials 10 --seed 400",
+    "obstacles --trials 10 --seed 400",
+    "turbo --trials 10 --seed 400",
+    "dodge --trials 10 --seed 400",
+    "getup --controller smc --samples 50 --trials 10 --seed 400",
+    *(
+        f"{scenario} --controller {name} --trials 10 --seed 400"
+        for scenario in ("stand", "push", "reach")
+        for name in ("ps", "cem", "mppi")
+    ),
+    "learn-walk --trials 10 --seed 400",
+    "learn-trot --trials 10 --seed 400",
+    "learn-hop --trials 10 --seed 400",
+]
+
+
+def place(row: str) -> Path:
+    """Where a row's answer is kept."""
+    return RESULTS / (re.sub(r"[^a-z0-9.]+", "-", row.lower()).strip("-") + ".json")
+
+
+def measure(row: str) -> dict:
+    """Run a row; its answer with where it came from."""
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, cwd=RESULTS.parent)
+    began = time.time()
+    command = [sys.executable, "-m", "tumble", "run", *row.split(), "--threads", "1", "--json"]
+    answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    return {
+        "command": f"tumble run {row}",
+        "commit": commit.stdout.strip(),
+        "versions": {name: version(name) for name in ("mujoco", "numpy", "numba")},
+        "minutes": round((time.time() - began) / 60, 1),
+        **json.loads(answer),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", help="only rows whose command holds this")
+    parser.add_argument("--again", action="store_true", help="also rows that are there")
+    parser.add_argument("--table", action="store_true", help="print what is there, and run nothing")
+    options = parser.parse_args()
+    RESULTS.mkdir(exist_ok=True)
+    for row in ROWS:
+        if options.only not in row:
+            continue
+        if not options.table and (options.again or not place(row).exists()):
+            place(row).write_text(json.dumps(measure(row), indent=1) + "\n")
+        if place(row).exists():
+            found = json.loads(place(row).read_text())
+            metrics = ", ".join(f"{name} {value:.3g}" for name, value in found["metrics"].items())
+            rate = f"{found['successes']} of {found['trials']}"
+            print(f"{rate:9} {found['command']:70} {metrics} ({found['commit'][:7]})", flush=True)
+
+
+if __name__ == "__main__":
+    main()
