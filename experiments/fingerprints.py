@@ -3,8 +3,8 @@
     python experiments/fingerprints.py --save before.json        # about four minutes on two cores
     python experiments/fingerprints.py --compare before.json     # after a move or a rename: nothing may differ
 
-A fingerprint is a hash of qpos and qvel of all frames of the first 3 s of a scenario. Hashes differ between machines and
-between versions of MuJoCo, so that none are kept in the repository: take them before a change, on the same machine.
+A fingerprint is a hash of qpos and qvel of all frames of the first 3 s of a scenario. Hashes differ between machines
+and between versions of MuJoCo, so that none are kept in the repository: take them before a change, on the same machine.
 """
 
 import argparse

@@ -8,15 +8,15 @@ import pytest
 from doing import Crates, Doer, doer
 
 from tumble.characters import humanoid
-from tumble.controller import Controller
-from tumble.controllers import CONTROLLERS, Kind
+from tumble.control.controller import Controller
+from tumble.controllers import CONTROLLERS, ControllerKind
 from tumble.goals import Goal, balance
 from tumble.planners import CPBPSettings
-from tumble.props import Ball
 from tumble.scenarios import SCENARIOS
-from tumble.scene import Scene
-from tumble.sims import Sims
 from tumble.walking import WalkSettings
+from tumble.world.props import Ball
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
 
 @pytest.fixture(scope="session")
@@ -93,7 +93,7 @@ def doers(monkeypatch: pytest.MonkeyPatch) -> list[Doer]:
         made.append(doer(*given))
         return made[-1]
 
-    monkeypatch.setitem(CONTROLLERS, "walker", Kind(make, WalkSettings, "pretends to do scripts"))
+    monkeypatch.setitem(CONTROLLERS, "walker", ControllerKind(make, WalkSettings, "pretends to do scripts"))
     return made
 
 

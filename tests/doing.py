@@ -13,18 +13,18 @@ import numpy as np
 
 from tumble.characters import Character
 from tumble.cli import dispatch
-from tumble.commands import Do
-from tumble.controllers import CONTROLLERS, Kind
-from tumble.motors import ForceMotors
-from tumble.props import Crate
+from tumble.controllers import CONTROLLERS, ControllerKind
+from tumble.live.commands import Do
 from tumble.scenarios import SCENARIOS, Scenario
 from tumble.scenarios.scenario import Trial
-from tumble.scene import Physics, Scene
-from tumble.sims import Sims
 from tumble.skills.acts import Act
 from tumble.skills.check import check_acts, held_in
 from tumble.skills.script import line_of
 from tumble.walking import Walker, WalkSettings
+from tumble.world.motors import ForceMotors
+from tumble.world.props import Crate
+from tumble.world.scene import Physics, Scene
+from tumble.world.sims import Sims
 
 
 class Doer(Walker):
@@ -50,7 +50,7 @@ class Doer(Walker):
 
 
 def doer(scene: Scene, settings: Any, *_: Any) -> Doer:
-    """Makes one, as a `Kind` does."""
+    """Makes one, as a `ControllerKind` does."""
     return Doer(scene, settings)
 
 
@@ -80,5 +80,5 @@ class Crates(Scenario):
 
 if __name__ == "__main__":
     SCENARIOS["crates"] = Crates
-    CONTROLLERS["walker"] = Kind(doer, WalkSettings, "pretends to do scripts")
+    CONTROLLERS["walker"] = ControllerKind(doer, WalkSettings, "pretends to do scripts")
     sys.exit(dispatch(["studio", *sys.argv[1:]]))

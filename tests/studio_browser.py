@@ -187,7 +187,7 @@ class Window:
         """Where a body is, m."""
         return np.array(self.look(f"[...frame.bodies.slice(7 * {_index(name)}, 7 * {_index(name)} + 3)]"))
 
-    def track(self, name: str) -> np.ndarray:
+    def history(self, name: str) -> np.ndarray:
         """Where a body was in all frames of the present scene in `seen`: (frames, 4), the tick and the place."""
         at = f"7 * {_index(name)}"
         whole = "one.bodies.length === frame.bodies.length"

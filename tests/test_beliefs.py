@@ -7,12 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tumble import toy
 from tumble.errors import UserError
 from tumble.planners import CPBP, PLANNERS, CPBPSettings, PFMPCSettings
-from tumble.planners.beliefs import backward, density, drifted, forward, mixture, pick, widths
-from tumble.planners.kernels import path_of
-from tumble.sims import Sims
+from tumble.planners.cpbp.beliefs import backward, density, drifted, forward, mixture, pick, widths
+from tumble.planners.cpbp.kernels import path_of
+from tumble.scenarios import toy
+from tumble.world.sims import Sims
 
 DT = 0.1
 UNIT = widths(4, 0.3, 0.8)

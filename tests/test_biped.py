@@ -7,8 +7,8 @@ import pytest
 from tumble.characters import CHARACTERS, character, remake
 from tumble.characters.biped import MASS, MEMORY, biped, knee_for
 from tumble.errors import UserError
-from tumble.motors import ForceMotors
-from tumble.scene import Physics, Scene
+from tumble.world.motors import ForceMotors
+from tumble.world.scene import Physics, Scene
 
 NAMES = ["biped", "robot", "beast1", "beast2"]
 

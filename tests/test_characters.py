@@ -11,8 +11,8 @@ from scipy.spatial import ConvexHull
 from tumble.characters import CHARACTERS, Character, biped, character, humanoid, remake
 from tumble.characters.humanoid import planted
 from tumble.errors import UserError
-from tumble.scene import Scene
-from tumble.sims import Sims
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
 each_character = pytest.mark.parametrize("name", CHARACTERS)
 HELD = [name for name in CHARACTERS if name.startswith("humanoid")]  # by stiff motors; others are held by a controller

@@ -7,16 +7,16 @@ import pytest
 
 from tumble.characters import biped, humanoid
 from tumble.errors import UserError
-from tumble.motors import ForceMotors
-from tumble.props import Ball, Box, Crate
-from tumble.scene import Physics, Scene
-from tumble.sims import Sims
-from tumble.skills.acts import Go, Pace, PickUp, Turn, Wait
+from tumble.skills.acts import Go, PickUp, SetPace, Turn, Wait
 from tumble.skills.check import check_acts, held_in
 from tumble.skills.limits import limits_of
 from tumble.skills.script import MOST, parse
 from tumble.skills.ways import check_way, depth_in, highest_step, lowest_duck
 from tumble.walking import Walker
+from tumble.world.motors import ForceMotors
+from tumble.world.props import Ball, Box, Crate
+from tumble.world.scene import Physics, Scene
+from tumble.world.sims import Sims
 
 HANDLE = ((0.0, 0.0, 0.0),)
 FACE = ((-0.4, 0.25, 0.3), (-0.4, -0.25, 0.3))  # on the near face of a crate 0.8 m deep
@@ -96,7 +96,7 @@ def test_what_cannot_be_done(room, text, message):
 
 
 @pytest.mark.parametrize(
-    "act", [Go((math.nan, 0.0)), Go((0.0, math.inf)), Pace(math.nan), Turn(math.nan), Wait(math.inf)]
+    "act", [Go((math.nan, 0.0)), Go((0.0, math.inf)), SetPace(math.nan), Turn(math.nan), Wait(math.inf)]
 )
 def test_what_is_no_number(room, act):
     with pytest.raises(UserError, match="act 1"):

@@ -16,13 +16,13 @@ from tumble.cli.learning import Learning
 from tumble.controllers import CONTROLLERS
 from tumble.errors import UserError
 from tumble.goals import GOALS
+from tumble.live.recording import Recording
+from tumble.live.session import Session
 from tumble.planners import PLANNERS, CEMSettings, CPBPSettings, MCTSSettings, PredictiveSamplingSettings
-from tumble.recording import Recording
 from tumble.scenarios import SCENARIOS
-from tumble.session import Session
 from tumble.skills.acts import Go, Turn, Wait
 from tumble.skills.script import FORMS
-from tumble.studio.take import Choice
+from tumble.studio.trial import Choice
 
 TINY = ["--samples", "4", "--horizon", "0.1", "--threads", "1"]
 SHORT = ["--seconds", "0.2", *TINY]
@@ -339,7 +339,7 @@ def test_a_disk_that_is_full_of_experience(tmp_path, capsys, monkeypatch):
     def full(file, data):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("tumble.experience_file.write_all", full)
+    monkeypatch.setattr("tumble.live.experience_file.write_all", full)
     assert call(*LEARN, "--learned", tmp_path / "a.experience") == 2
     assert capsys.readouterr().err == f"tumble: cannot write {tmp_path}/a.experience: No space left on device\n"
 
@@ -435,7 +435,7 @@ def test_a_disk_that_is_full_of_learners(tmp_path, capsys, monkeypatch):
     def full(path, write):
         raise UserError(f"cannot write {path}: No space left on device")
 
-    monkeypatch.setattr("tumble.learned_file.replace_file", full)
+    monkeypatch.setattr("tumble.live.learned_file.replace_file", full)
     assert call(*SEARCH, "--learned", tmp_path / "a.learned") == 2
     assert capsys.readouterr().err == f"tumble: cannot write {tmp_path}/a.learned: No space left on device\n"
     assert threads() == [] and not any(tmp_path.iterdir())
@@ -770,8 +770,8 @@ def test_a_recording_onto_a_folder(tmp_path):
 
 TOLD = """
 import sys
-import tumble.session
-step = tumble.session.Session.step
+import tumble.live.session
+step = tumble.live.session.Session.step
 
 def told(session):
     frame = step(session)
@@ -779,7 +779,7 @@ def told(session):
         print("ten frames", file=sys.stderr, flush=True)
     return frame
 
-tumble.session.Session.step = told
+tumble.live.session.Session.step = told
 from tumble.cli import main
 main()
 """

@@ -11,15 +11,15 @@ from test_planners import LYING, least_cost, live, replayed, sabotage, same
 
 from tumble.characters import character
 from tumble.errors import UserError
-from tumble.experience import Experience
 from tumble.goals import gait
+from tumble.learners.experience import Experience
 from tumble.planners import CPBP, CPBPSettings, PFMPCSettings, Planned
-from tumble.planners.cpbp import Scales
+from tumble.planners.cpbp.cpbp import Scales
+from tumble.planners.cpbp.kernels import propose
 from tumble.planners.features import Features
-from tumble.planners.kernels import propose
-from tumble.scene import Scene
 from tumble.settings import replaced
-from tumble.sims import Sims
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
 NOISE = {"Q = 0": {}, "Q != 0": {"transition_place": 0.05, "transition_speed": 0.5}}
 each_noise = pytest.mark.parametrize("noise", NOISE.values(), ids=NOISE)

@@ -7,25 +7,25 @@ import numpy as np
 import pytest
 
 from tumble.characters import biped, humanoid
-from tumble.commands import Do, Drag, Explode, Reset, Walk
+from tumble.crowds.crowd import CrowdDance as Dancing
+from tumble.crowds.crowd import DanceSettings, dances
+from tumble.crowds.kernel import CALM, DIRECTED, FELL, MOVE, UNTIL, take_body
 from tumble.errors import UserError
-from tumble.grips import grips_of
-from tumble.props import Ball, Companion, Crate, Prop
-from tumble.recording import Recorder, Recording
-from tumble.scenarios import Track, run_trial
-from tumble.scenarios.crowd import STUCK, Crowd, Overlap, fallen, stuck
+from tumble.live.commands import Do, Drag, Explode, Reset, Walk
+from tumble.live.recording import Recorder, Recording
+from tumble.live.session import Session
+from tumble.scenarios import History, run_trial
+from tumble.scenarios.crowd import STUCK, CrowdDance, Overlap, fallen, stuck
 from tumble.scenarios.walking import walking_scene
-from tumble.scene import Scene
-from tumble.session import Session
-from tumble.sims import Sims
 from tumble.skills import memory as skills
 from tumble.skills.performer import Performer
 from tumble.walking import Walker
 from tumble.walking import memory as mem
 from tumble.walking.body import Body
-from tumble.walking.crowd import Crowd as Dancing
-from tumble.walking.crowd import DanceSettings, dances
-from tumble.walking.crowd_kernel import CALM, DIRECTED, FELL, MOVE, UNTIL, take_body
+from tumble.world.grips import grips_of
+from tumble.world.props import Ball, Companion, Crate, Prop
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
 OTHER = biped("other", legs=1.2, arms=0.8, left_leg=1.05)
 
@@ -174,7 +174,7 @@ def test_a_recipe_tells_of_companions(pair):
         (lambda: together(Companion("torso", OTHER.recipe)), "the scene has a part 'torso' already"),
         (lambda: Dancing(together(Companion("ana", humanoid().recipe))), "'humanoid' lacks lower_back, left_toe"),
         (lambda: DanceSettings(pace=0.01), "pace must be a number 0.06 or more"),
-        (lambda: Crowd(dancers=1), "dancers must be a number 2 or more and at most 30, got 1"),
+        (lambda: CrowdDance(dancers=1), "dancers must be a number 2 or more and at most 30, got 1"),
     ],
 )
 def test_mistakes_are_told(make, message):
@@ -378,18 +378,18 @@ def test_dances_are_drawn_from_the_seed(pair):
 # ---- the scenario
 
 
-def world(few: Crowd, seed: int) -> Scene:
+def world(few: CrowdDance, seed: int) -> Scene:
     return few.scene(few.body(biped(), seed), seed)
 
 
 def test_a_seed_decides_bodies_places_and_dances():
-    few = Crowd(dancers=3)
+    few = CrowdDance(dancers=3)
     one, again, other = (world(few, seed) for seed in (1, 1, 2))
     assert one.fingerprint == again.fingerprint != other.fingerprint
     assert len({scene.character.recipe["legs"] for scene in (one, other)}) == 2
 
 
-def run(few: Crowd, seed: int, seconds: float, watch=lambda session: None):
+def run(few: CrowdDance, seed: int, seconds: float, watch=lambda session: None):
     scene = world(few, seed)
     return run_trial(few, scene, Dancing(scene, seed=seed), seed, seconds, watch)
 
@@ -401,7 +401,7 @@ def test_same_seed_same_bits_and_a_replay_too(tmp_path):
         recorders.append(Recorder(session, "crowd", "crowd", 3))
 
     for _ in range(2):
-        run(Crowd(dancers=3), 3, 0.6, watch)
+        run(CrowdDance(dancers=3), 3, 0.6, watch)
     one, again = (recorder.recording for recorder in recorders)
     assert one.states.tobytes() == again.states.tobytes()
     one.save(tmp_path / "a.npz")
@@ -416,7 +416,7 @@ class Limp(Dancing):
 
 
 def test_those_who_fall_are_counted():
-    few = Crowd(dancers=3)
+    few = CrowdDance(dancers=3)
     scene = world(few, 0)
     result = run_trial(few, scene, Limp(scene), 0, 2.0)
     assert result.finished and result.metrics["fallen"] == 3 and not result.success
@@ -424,25 +424,25 @@ def test_those_who_fall_are_counted():
 
 
 def test_those_who_are_inside_each_other_are_seen(pair):
-    few, overlap = Crowd(dancers=2), Overlap(pair)
+    few, overlap = CrowdDance(dancers=2), Overlap(pair)
     sims = Sims(pair, 1, 1)
     for apart, deep in ((2.0, 0.0), (0.12, 0.1)):
         sims.load(pair.read(meeting(pair, apart)))
         assert overlap(sims)[0] == pytest.approx(deep, abs=0.05) and (overlap(sims)[0] > 0) == (deep > 0)
     session = Session(pair, Limp(pair), pair.read(meeting(pair, 0.12)))
-    track = Track(pair, sights=few.sights(pair))
+    history = History(pair, sights=few.sights(pair))
     held = sims.state[0].copy()
     for _ in range(round(1.5 / pair.dt)):
         frame = session.step()
         session.world.load(held)
-        track(session, frame)
-    assert stuck(track) == 1 and not fallen(track) and not few.success(track)
-    assert track.seen("overlap").shape == (15, 1) and STUCK == 1.0
+        history(session, frame)
+    assert stuck(history) == 1 and not fallen(history) and not few.success(history)
+    assert history.seen("overlap").shape == (15, 1) and STUCK == 1.0
 
 
 @pytest.mark.slow
 def test_sixteen_dance_for_a_minute():
     """As measured: the crowds of these seeds have at most two fallen, nobody is ever stuck, all bump."""
-    results = [run(Crowd(), seed, 60.0) for seed in range(1000, 1005)]
+    results = [run(CrowdDance(), seed, 60.0) for seed in range(1000, 1005)]
     assert all(result.success for result in results)
     assert all(result.metrics["stuck"] == 0 and result.metrics["bumps"] > 20 for result in results)

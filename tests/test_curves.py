@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tumble.planners.curves import Start, follow, shifted
+from tumble.planners.smc.curves import CurveStart, follow, shifted
 
 unhurried = settings(deadline=None, max_examples=60)
 seeds = st.integers(0, 2**32 - 1)
@@ -29,15 +29,15 @@ def random_plans(rng: np.random.Generator, count: int, awkward: bool = True) -> 
     return plans_of(times, values)
 
 
-def random_start(rng: np.random.Generator) -> Start:
+def random_start(rng: np.random.Generator) -> CurveStart:
     """In the midst of some curve."""
-    start = Start.at_rest(rng.uniform(-2, 2, SIZE))
+    start = CurveStart.at_rest(rng.uniform(-2, 2, SIZE))
     for _ in range(rng.integers(0, 20)):
         start = start.moved(random_plans(rng, 1)[0], POINTS, DT)
     return start
 
 
-def hermite(start: Start, plan: np.ndarray, when: np.ndarray) -> np.ndarray:
+def hermite(start: CurveStart, plan: np.ndarray, when: np.ndarray) -> np.ndarray:
     """(len(when), size), all at once: cubics between points, slopes harmonic means of the straight lines beside."""
     rows = plan.reshape(POINTS, -1)
     knots = np.r_[0.0, np.cumsum(rows[:, -1])]
@@ -132,7 +132,7 @@ def test_cubics_between_points(seed):
     """
     rng = np.random.default_rng(seed)
     plans = random_plans(rng, 4, awkward=False)
-    start = Start.at_rest(rng.uniform(-2, 2, SIZE))
+    start = CurveStart.at_rest(rng.uniform(-2, 2, SIZE))
     start.slope[:] = rng.uniform(-5, 5, SIZE)
     curves = follow(start, plans, POINTS, DT, 60)
     tolerance = 2.0**-53 * 60 * (240 + 20 * 4)
@@ -145,7 +145,7 @@ def test_in_the_midst_of_a_curve_slopes_ahead_count_from_the_point_behind():
     rng = np.random.default_rng(3)
     for _ in range(20):
         plan = random_plans(rng, 1, awkward=False)
-        before = Start.at_rest(rng.uniform(-2, 2, SIZE))
+        before = CurveStart.at_rest(rng.uniform(-2, 2, SIZE))
         wanted = hermite(before, plan[0], DT * np.arange(1, 61))
         start = before
         for _ in range(10):
@@ -182,7 +182,7 @@ def test_ends_at_rest_in_the_last_point(seed):
     assert (start.slope == 0).all()
 
 
-def check_between(curve: np.ndarray, when: np.ndarray, start: Start, plan: np.ndarray) -> None:
+def check_between(curve: np.ndarray, when: np.ndarray, start: CurveStart, plan: np.ndarray) -> None:
     """Whether a curve stays between the points around each moment, and goes from one to the other without turning."""
     rows = plan.reshape(POINTS, -1)
     knots, values = np.r_[0.0, np.cumsum(rows[:, -1])], np.vstack([start.value, rows[:, :-1]])
@@ -199,7 +199,7 @@ def check_between(curve: np.ndarray, when: np.ndarray, start: Start, plan: np.nd
 def test_never_beyond_the_points_beside(seed):
     """Even where the start's slope points elsewhere."""
     rng = np.random.default_rng(seed)
-    start, dt = Start.at_rest(rng.uniform(-2, 2, SIZE)), 1 / 128
+    start, dt = CurveStart.at_rest(rng.uniform(-2, 2, SIZE)), 1 / 128
     start.slope[:] = rng.uniform(-30, 30, SIZE)
     plan = random_plans(rng, 1, awkward=False)
     curve = follow(start, plan, POINTS, dt, 500)[:, 0]
@@ -211,7 +211,7 @@ def test_never_beyond_the_points_beside(seed):
 def test_another_plan_in_the_midst_of_a_curve_does_not_go_beyond_its_points_either(seed):
     """As nearly all samples of a frame are."""
     rng = np.random.default_rng(seed)
-    start, dt = Start.at_rest(rng.uniform(-2, 2, SIZE)), 1 / 128
+    start, dt = CurveStart.at_rest(rng.uniform(-2, 2, SIZE)), 1 / 128
     before = random_plans(rng, 1, awkward=False)
     for _ in range(rng.integers(1, 100)):
         start, before = start.moved(before[0], POINTS, dt), shifted(before, POINTS, dt, SPARE)
@@ -225,7 +225,7 @@ def test_another_plan_in_the_midst_of_a_curve_does_not_go_beyond_its_points_eith
 def test_a_curve_begins_where_the_start_is(seed):
     """A cubic between rests or clamped slopes is never steeper than three times the straight line."""
     rng = np.random.default_rng(seed)
-    start, dt = Start.at_rest(rng.uniform(-2, 2, SIZE)), 1e-6
+    start, dt = CurveStart.at_rest(rng.uniform(-2, 2, SIZE)), 1e-6
     start.slope[:] = rng.uniform(-30, 30, SIZE)
     plan = random_plans(rng, 1, awkward=False)
     first = plan.reshape(POINTS, -1)[0]
@@ -270,13 +270,13 @@ def test_what_is_given_stays_as_it_is():
     now = start.value, start.slope, start.behind, start.age, plans
     assert all(np.array_equal(a, b) for a, b in zip(kept, now, strict=True))
     value = np.ones(SIZE)
-    rest = Start.at_rest(value)
+    rest = CurveStart.at_rest(value)
     rest.value[:] = 5.0
     assert (value == 1).all() and (rest.behind == 1).all()
 
 
 def test_no_plans():
-    start = Start.at_rest(np.zeros(SIZE))
+    start = CurveStart.at_rest(np.zeros(SIZE))
     none = np.empty((0, POINTS * (SIZE + 1)))
     assert follow(start, none, POINTS, DT, 7).shape == (7, 0, SIZE)
     assert shifted(none, POINTS, DT, SPARE).shape == none.shape

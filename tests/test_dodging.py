@@ -9,14 +9,14 @@ from conftest import Still
 from test_scenarios import put, readings, seen
 
 from tumble.characters import character
-from tumble.commands import Push, SetGoal, Throw
 from tumble.errors import UserError
-from tumble.props import Ball
-from tumble.recording import Recorder, Recording
+from tumble.live.commands import Push, SetGoal, Throw
+from tumble.live.recording import Recorder, Recording
 from tumble.scenarios import run_trial
 from tumble.scenarios.dodging import Dodge, DodgeHeavy, Impulse
-from tumble.scene import Scene
-from tumble.sims import Sims
+from tumble.world.props import Ball
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
 HUMANOIDS = ["humanoid", "humanoid-light", "humanoid-heavy"]
 
@@ -249,17 +249,17 @@ def test_throws_balanced_and_hits_are_counted(down, touched, balanced, hits):
         put(scene, rows, frame, channel, 1)
     for frame in touched:
         put(scene, rows, frame, "ball.contact", (1, 0, 0, 0))
-    track = seen(scene, rows, commands={30: SOME, 60: SOME, 90: SOME})
-    assert scenario.metrics(track) == {"throws": 3, "balanced": balanced, "hits": hits}
-    assert scenario.success(track) is (balanced == 3)
+    history = seen(scene, rows, commands={30: SOME, 60: SOME, 90: SOME})
+    assert scenario.metrics(history) == {"throws": 3, "balanced": balanced, "hits": hits}
+    assert scenario.success(history) is (balanced == 3)
 
 
 def test_a_throw_that_was_not_judged_is_not_balanced():
     scene = world()
     rows = readings(scene, scene.state("ready"), frames=119)
-    track = seen(scene, rows, commands={30: SOME, 60: SOME, 90: SOME})
-    assert Dodge(after=1.0).metrics(track) == {"throws": 3, "balanced": 2, "hits": 0}
-    assert Dodge(throws=3, after=1.0).success(track) is False
+    history = seen(scene, rows, commands={30: SOME, 60: SOME, 90: SOME})
+    assert Dodge(after=1.0).metrics(history) == {"throws": 3, "balanced": 2, "hits": 0}
+    assert Dodge(throws=3, after=1.0).success(history) is False
     assert Dodge(throws=4, after=1.0).success(seen(scene, rows, commands={30: SOME, 60: SOME, 80: SOME})) is False
 
 
@@ -267,14 +267,14 @@ def test_balanced_at_a_moment():
     scene = world()
     rows = readings(scene, frames=60)
     put(scene, rows, 30, "left_hand.ground", 1)
-    track = seen(scene, rows)
-    frames = [frame for frame in range(-5, 70) if track.balanced(frame * scene.dt)]
+    history = seen(scene, rows)
+    frames = [frame for frame in range(-5, 70) if history.balanced(frame * scene.dt)]
     assert frames == [*range(15, 31), *range(46, 61)]  # half a second without that frame
-    assert track.balanced() is track.balanced(2.0) is True
+    assert history.balanced() is history.balanced(2.0) is True
 
 
 def test_before_a_world_broke_it_may_have_been_balanced():
     scene = world()
-    track = seen(scene, readings(scene, frames=60), broken=True)
-    assert track.balanced(1.9) is True
-    assert track.balanced() is track.balanced(2.0) is False
+    history = seen(scene, readings(scene, frames=60), broken=True)
+    assert history.balanced(1.9) is True
+    assert history.balanced() is history.balanced(2.0) is False

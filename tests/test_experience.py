@@ -15,10 +15,10 @@ import pytest
 
 from tumble import experience_file, keeper
 from tumble.errors import UserError
-from tumble.experience import ROWS, Experience
-from tumble.experience_file import UNSURE, ExperienceFile, top_of
-from tumble.keeper import Header
-from tumble.session import Session
+from tumble.learners.experience import ROWS, Experience
+from tumble.live.experience_file import UNSURE, ExperienceFile, top_of
+from tumble.live.keeper import LearnedHeader
+from tumble.live.session import Session
 
 FEATURES, SIZE = 5, 3
 ABOUT = {"character": "humanoid", "horizon": 2.0, "points": 4}
@@ -246,7 +246,7 @@ def same(found, *expected) -> bool:
 
 
 RECORD = 4 * (FEATURES + SIZE + 1)
-TOP = len(top_of(Header(FEATURES, SIZE, ABOUT)))
+TOP = len(top_of(LearnedHeader(FEATURES, SIZE, ABOUT)))
 
 
 def test_what_was_learned_is_there_again(path):
@@ -404,8 +404,8 @@ KILLED = """
 import os, signal, sys, time
 from pathlib import Path
 import numpy as np
-from tumble.experience import Experience
-from tumble.experience_file import ExperienceFile
+from tumble.learners.experience import Experience
+from tumble.live.experience_file import ExperienceFile
 path, before = Path(sys.argv[1]), 0
 
 def experience_of(path):
@@ -716,8 +716,8 @@ HOLDER = """
 import sys
 from pathlib import Path
 import numpy as np
-from tumble.experience import Experience
-from tumble.experience_file import ExperienceFile
+from tumble.learners.experience import Experience
+from tumble.live.experience_file import ExperienceFile
 experience = Experience(5, 3)
 with ExperienceFile(Path(sys.argv[1]), experience, {"character": "humanoid", "horizon": 2.0, "points": 4}):
     print("open", flush=True)

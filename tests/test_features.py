@@ -9,9 +9,9 @@ from tumble.characters import CHARACTERS, LEGGED, character
 from tumble.goals import Goal, balance, gait
 from tumble.goals.course import Course
 from tumble.planners.features import Features
-from tumble.props import Ball
-from tumble.scene import Scene
-from tumble.sims import Sims
+from tumble.world.props import Ball
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
 LOUD = 10  # facts 5.2: weight of the target speed, the recovery mode and the feet
 each = pytest.mark.parametrize("name", LEGGED)

@@ -13,7 +13,7 @@ import pytest
 from tumble import film
 from tumble.characters.humanoid import humanoid
 from tumble.errors import UserError
-from tumble.scene import Ball, Scene
+from tumble.world.scene import Ball, Scene
 
 INTEGRATION = mujoco.mjtState.mjSTATE_INTEGRATION
 
@@ -280,7 +280,7 @@ def test_falls_back_to_osmesa_when_egl_has_no_driver(gl: None) -> None:
         from tumble import film
         from tumble.characters.humanoid import humanoid
         from tumble.errors import UserError
-        from tumble.scene import Scene
+        from tumble.world.scene import Scene
         try:
             with film.Canvas(Scene(humanoid()), 16, 16):
                 print([name for name in ("egl", "osmesa") if f"mujoco.{name}" in sys.modules])

@@ -14,9 +14,9 @@ from tumble.goals.course import NEAR, Course
 from tumble.goals.gait import Going, OverLegs, Torque, Turned
 from tumble.goals.terms import Velocity
 from tumble.planners import SMC, SMCSettings
-from tumble.rollouts import Rollouts
-from tumble.scene import Scene
-from tumble.sims import Sims
+from tumble.world.rollouts import Rollouts
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
 FREE = ["humanoid-walker", "monoped", "quadruped"]  # roots that can turn
 each_free = pytest.mark.parametrize("name", FREE)

@@ -10,16 +10,16 @@ from conftest import Still
 from test_scenarios import put, readings, seen
 
 from tumble.characters import character
-from tumble.commands import Reset, SetGoal, Throw
 from tumble.controllers import controller_kind
 from tumble.errors import UserError
-from tumble.props import Ball
-from tumble.scenarios import Scenario, Track, run_trial
-from tumble.scenarios.gaits import LearnHop, LearnTrot, LearnWalk, PlanarNet, Pole, Stop, Turn, back_up, placed
+from tumble.live.commands import Reset, SetGoal, Throw
+from tumble.live.session import Session
+from tumble.scenarios import History, Scenario, run_trial
+from tumble.scenarios.gaits import LearnHop, LearnTrot, LearnWalk, PlanarNet, Pole, Stop, TurnGait, back_up, placed
 from tumble.scenarios.projectiles import HopProjectiles, WalkProjectiles, hits, survived, thrown
-from tumble.scene import Scene
-from tumble.session import Session
-from tumble.sims import Sims
+from tumble.world.props import Ball
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
 DT = 1 / 30
 AHEAD = SetGoal("gait", velocity=(1.0, 0.0))
@@ -40,7 +40,7 @@ def made(scenario: Scenario, scene: Scene, seed: int = 0):
     return controller_kind("mcts").make(scene, settings_of(type(scenario)), seed, 1, scenario.wants())
 
 
-def track_of(frames: int = 60, down: Sequence[int] = (), body: str = "humanoid-walker", wants=None, **more) -> Track:
+def track_of(frames: int = 60, down: Sequence[int] = (), body: str = "humanoid-walker", wants=None, **more) -> History:
     """Standing still, but for the frames in which the root is low and something beside a foot touches."""
     scene = world(body)
     rows = more.pop("rows", None)
@@ -53,27 +53,27 @@ def track_of(frames: int = 60, down: Sequence[int] = (), body: str = "humanoid-w
     return found
 
 
-# What a track knows ---------------------------------------------------------------------------------
+# What a history knows ---------------------------------------------------------------------------------
 
 
 def test_a_track_counts_from_where_it_began():
-    track = Track(world(), began=20.0)
-    assert (track.time, track.frames, track.frame(20.0), track.frame(20.5)) == (20.0, 0, 0, 15)
+    history = History(world(), began=20.0)
+    assert (history.time, history.frames, history.frame(20.0), history.frame(20.5)) == (20.0, 0, 0, 15)
     session = Session(world(), Still(), world().state())
-    session.listeners.append(track)
+    session.listeners.append(history)
     session.step()
     session.send(Reset())
     for _ in range(99):
         session.step()
-    assert track.time == pytest.approx(20 + 100 * DT)
-    assert track.resets() == [pytest.approx(20 + DT)]
-    assert track.of("com").shape == (100, 3)  # which is more than it had room for at first
-    assert np.array_equal(track.of("com")[-1], session.world.view("com")[0])
-    assert len(track.wall) == 100 and (np.diff([0, *track.wall]) > 0).all()
+    assert history.time == pytest.approx(20 + 100 * DT)
+    assert history.resets() == [pytest.approx(20 + DT)]
+    assert history.of("com").shape == (100, 3)  # which is more than it had room for at first
+    assert np.array_equal(history.of("com")[-1], session.world.view("com")[0])
+    assert len(history.wall) == 100 and (np.diff([0, *history.wall]) > 0).all()
 
 
-def walked(velocity: np.ndarray, contacts: Sequence[int] = (), upwards: float = 9.0, **more) -> Track:
-    """A track with these horizontal velocities (frames, 2), and a body contact in some frames."""
+def walked(velocity: np.ndarray, contacts: Sequence[int] = (), upwards: float = 9.0, **more) -> History:
+    """A history with these horizontal velocities (frames, 2), and a body contact in some frames."""
     rows = readings(world(), frames=len(velocity))
     rows[:, world().channels["com_velocity"]] = np.c_[velocity, np.full(len(velocity), upwards)]
     for frame in contacts:
@@ -117,13 +117,13 @@ def test_stable_by_another_reckoning():
     for _ in range(40):
         velocity = np.repeat(rng.uniform(0, 1.4, (8, 2)), 15, axis=0)
         contacts = rng.choice(120, rng.integers(8), replace=False)
-        track = walked(velocity, contacts, wants=AHEAD)
+        history = walked(velocity, contacts, wants=AHEAD)
         ends = [
             end
             for end in range(29, 120)
             if velocity[end - 29 : end + 1, 0].mean() >= 0.8 and not {*range(end - 29, end + 1)} & {*contacts}
         ]
-        assert track.stable(1.0, 0.8) == (ends[0] if ends else None)
+        assert history.stable(1.0, 0.8) == (ends[0] if ends else None)
         found.append(bool(ends))
     assert 5 < sum(found) < 35
 
@@ -180,7 +180,7 @@ def test_down_is_since_the_first_contact_of_who_has_not_stood():
             assert seen(scene, rows[:end], commands=commands).down == pytest.approx(expected[end - 1])
         longest = max(longest, *expected)
     assert longest > 0.5
-    assert Track(scene).down == 0.0
+    assert History(scene).down == 0.0
 
 
 @pytest.mark.parametrize(
@@ -196,8 +196,8 @@ def test_downs_are_contacts_of_who_stood(down, downs):
 )
 def test_who_has_been_down_for_long_is_put_back(frames, after, due):
     """Down since frame 10, which is 45 frames before frame 55, the last of 56."""
-    track = track_of(frames, down=range(10, frames))
-    assert back_up(track, after) == ([Reset()] if due else [])
+    history = track_of(frames, down=range(10, frames))
+    assert back_up(history, after) == ([Reset()] if due else [])
     assert not back_up(track_of(frames, down=range(10, frames), commands={frames - 20: Reset()}), after)
 
 
@@ -236,7 +236,7 @@ def test_who_lies_is_put_back_every_second_and_a_half():
 def ticking(monkeypatch):
     """A clock that goes on by a tenth of a second whenever it is looked at."""
     ticks = iter(range(10**6))
-    monkeypatch.setattr("tumble.scenarios.track.time.perf_counter", lambda: 0.1 * next(ticks))
+    monkeypatch.setattr("tumble.scenarios.history.time.perf_counter", lambda: 0.1 * next(ticks))
 
 
 @pytest.mark.parametrize(
@@ -245,23 +245,23 @@ def ticking(monkeypatch):
 )
 def test_when_a_gait_was_stable(ticking, pace, frames, contact, stable):
     scenario = LearnWalk(pace=pace)
-    track = walked(ahead((frames, 1.0)), [contact], wants=scenario.wants())
-    metrics, last = scenario.metrics(track), frames - 1 if stable is None else stable
+    history = walked(ahead((frames, 1.0)), [contact], wants=scenario.wants())
+    metrics, last = scenario.metrics(history), frames - 1 if stable is None else stable
     assert metrics["stable_seconds"] == pytest.approx((last + 1) * DT)
     assert metrics["stable_wall_seconds"] == pytest.approx((last + 1) / 10)
     assert metrics["under_a_minute"] == (stable is not None and last + 1 < 600)
     assert metrics["speed_along"] == pytest.approx(1.0)
     assert (metrics["downs"], metrics["resets"]) == (1, 0)
-    assert scenario.success(track) is (stable is not None)
+    assert scenario.success(history) is (stable is not None)
 
 
 def test_a_stable_gait_that_took_more_than_a_minute(ticking):
-    track = walked(ahead((700, 1.0)), [320], wants=AHEAD, commands={300: Reset()})
+    history = walked(ahead((700, 1.0)), [320], wants=AHEAD, commands={300: Reset()})
     slow = walked(ahead((299, 0.0), (400, 1.0)), [310], wants=AHEAD)
-    assert LearnWalk().metrics(track)["under_a_minute"] == 1
+    assert LearnWalk().metrics(history)["under_a_minute"] == 1
     assert LearnWalk().metrics(slow)["stable_wall_seconds"] == pytest.approx(61.1)
     assert LearnWalk().success(slow) and LearnWalk().metrics(slow)["under_a_minute"] == 0
-    assert LearnWalk().metrics(track)["resets"] == 1
+    assert LearnWalk().metrics(history)["resets"] == 1
 
 
 def test_a_world_that_broke_has_not_learned():
@@ -322,9 +322,9 @@ def test_a_pole_is_reached_within_half_a_metre(away, moves):
     first = trial.events[0][1]
     rows = readings(scene, frames=9)
     put(scene, rows, -1, "com", (first.target[0] + 0.6 * away, first.target[1] - 0.8 * away, 0.9))
-    track = seen(scene, rows, commands={0: first})
-    assert len(trial.respond(track)) == moves
-    assert Pole().metrics(track) == {"poles": moves, "downs": 0, "resets": 0}
+    history = seen(scene, rows, commands={0: first})
+    assert len(trial.respond(history)) == moves
+    assert Pole().metrics(history) == {"poles": moves, "downs": 0, "resets": 0}
     assert trial.respond(seen(scene, rows)) == []  # people wanted something else from the beginning
 
 
@@ -334,10 +334,10 @@ def test_six_poles_are_a_success():
     put(scene, rows, slice(None), "com", (99.0, 99.0, 0.9))
     goals = {10 * i: SetGoal("gait", target=pole) for i, pole in enumerate(poles)}
     for count in (1, 2, 6, 7, 8):
-        track = seen(scene, rows, commands=dict(list(goals.items())[:count]))
-        assert Pole().metrics(track)["poles"] == count - 1
-        assert Pole().success(track) is (count - 1 >= 6)
-        assert Pole(poles=1).success(track) is (count > 1)
+        history = seen(scene, rows, commands=dict(list(goals.items())[:count]))
+        assert Pole().metrics(history)["poles"] == count - 1
+        assert Pole().success(history) is (count - 1 >= 6)
+        assert Pole(poles=1).success(history) is (count > 1)
     assert placed(seen(scene, rows, commands={0: AHEAD, 1: SetGoal("balance")})) == []
     assert not Pole().success(seen(scene, rows, commands=goals, broken=True))
 
@@ -348,7 +348,7 @@ def test_six_poles_are_a_success():
 def test_turns_are_of_45_to_135_degrees_to_either_side():
     turns = []
     for seed in range(50):
-        trial = Turn(pace=0.9).trial(world(), np.random.default_rng(seed))
+        trial = TurnGait(pace=0.9).trial(world(), np.random.default_rng(seed))
         assert [when for when, _ in trial.events] == [6, 12, 18, 24] and trial.seconds == 30
         ways = [(0.9, 0.0), *(goal.velocity for _, goal in trial.events)]
         assert np.hypot(*np.transpose(ways)) == pytest.approx([0.9] * 5)
@@ -363,8 +363,8 @@ def test_turns_are_of_45_to_135_degrees_to_either_side():
 def test_turning_takes_half_of_the_pace_and_no_fall(speed, contacts, success):
     velocity = np.concatenate([np.tile([speed, 0.0], (30, 1)), np.tile([0.0, -speed], (30, 1))])
     there = {30: SetGoal("gait", velocity=(0.0, -1.0))}
-    assert Turn().success(walked(velocity, contacts, wants=AHEAD, commands=there)) is success
-    assert Turn().success(walked(velocity, contacts, wants=AHEAD)) is False  # half of the way
+    assert TurnGait().success(walked(velocity, contacts, wants=AHEAD, commands=there)) is success
+    assert TurnGait().success(walked(velocity, contacts, wants=AHEAD)) is False  # half of the way
 
 
 def test_stopping():
@@ -404,10 +404,10 @@ def test_who_stopped_is_slow(speed, success):
 )
 def test_the_network_alone_is_judged_alone(speed, contacts, seconds, success):
     scenario = PlanarNet(learn=1.0, alone=2.0)
-    track = walked(ahead((30, -3.0), (60, speed)), contacts, wants=AHEAD)
-    metrics = scenario.metrics(track)
+    history = walked(ahead((30, -3.0), (60, speed)), contacts, wants=AHEAD)
+    metrics = scenario.metrics(history)
     assert (metrics["net_seconds"], metrics["speed_along"]) == (pytest.approx(seconds), pytest.approx(speed))
-    assert scenario.success(track) is success
+    assert scenario.success(history) is success
     assert scenario.success(walked(ahead((89, 1.0)), wants=AHEAD)) is False
 
 
@@ -425,9 +425,9 @@ def test_spheres_are_thrown_when_it_is_time(every, frames):
     trial = WalkProjectiles(every=every).trial(world(), np.random.default_rng(0))
     rows, times = readings(world(), frames=frames[-1] + 1), []
     for frame in range(1, len(rows)):
-        track = Track(world())
-        track._rows, track.frames = rows, frame
-        times += [frame for command in trial.respond(track) if isinstance(command, Throw)]
+        history = History(world())
+        history._rows, history.frames = rows, frame
+        times += [frame for command in trial.respond(history) if isinstance(command, Throw)]
     assert times == frames
 
 
@@ -481,12 +481,12 @@ def test_hits_are_the_first_touches_of_throws(touched, found):
     rows = readings(world(), frames=500)
     for frame in touched:
         put(world(), rows, frame, "ball.contact", (1, 0, 0, 0))
-    track = track_of(rows=rows, commands={30: SOME, 200: SOME})
-    assert hits(track, [30, 200]) == found
-    assert WalkProjectiles().metrics(track) == {
+    history = track_of(rows=rows, commands={30: SOME, 200: SOME})
+    assert hits(history, [30, 200]) == found
+    assert WalkProjectiles().metrics(history) == {
         "throws": 2, "hits": len(found), "survived": len(found), "downs": 0, "resets": 0,
     }  # fmt: skip
-    assert WalkProjectiles().success(track) is bool(found)
+    assert WalkProjectiles().success(history) is bool(found)
 
 
 @pytest.mark.parametrize(
@@ -507,8 +507,8 @@ def test_hits_are_the_first_touches_of_throws(touched, found):
 )
 def test_who_survives_stands_within_five_seconds_of_a_hit(down, resets, survives):
     """Hit in frame 100."""
-    track = track_of(300, down=down, commands={frame: Reset() for frame in resets})
-    assert survived(track, 100) is survives
+    history = track_of(300, down=down, commands={frame: Reset() for frame in resets})
+    assert survived(history, 100) is survives
 
 
 def test_a_crouch_after_having_stood_is_no_fall():
@@ -527,9 +527,9 @@ def test_half_of_the_hits():
     verdicts = []
     for fallen in ([], [60], [60, 240], [60, 240, 420]):
         down = [frame for hit in fallen for frame in range(hit, hit + 160)]
-        track = track_of(rows=rows.copy(), down=down, commands=throws)
-        assert WalkProjectiles().metrics(track)["survived"] == 3 - len(fallen)
-        verdicts.append(WalkProjectiles().success(track))
+        history = track_of(rows=rows.copy(), down=down, commands=throws)
+        assert WalkProjectiles().metrics(history)["survived"] == 3 - len(fallen)
+        verdicts.append(WalkProjectiles().success(history))
     assert verdicts == [True, True, False, False]
 
 
@@ -561,7 +561,7 @@ def test_who_stands_still_is_hit():
         (lambda: Pole(near=4, far=3), "far must be a number 4 or more and at most 100, got 3"),
         (lambda: Pole(within=0), "within must be a number 0.1 or more and at most 10, got 0"),
         (lambda: Pole(poles=0), "poles must be a number 1 or more and at most 1000, got 0"),
-        (lambda: Turn(pace=6), "pace must be a number 0.1 or more and at most 5, got 6"),
+        (lambda: TurnGait(pace=6), "pace must be a number 0.1 or more and at most 5, got 6"),
         (lambda: Stop(walk=0), "walk must be a number 1 or more and at most 55, got 0"),
         (lambda: Stop(pace=-1), "pace must be a number 0.1 or more and at most 5, got -1"),
         (lambda: PlanarNet(learn=-1), "learn must be a number 0 or more and at most 3600, got -1"),

@@ -40,9 +40,9 @@ from tumble.goals.terms import (
     Upright,
     Velocity,
 )
-from tumble.props import Ball, Box
-from tumble.scene import Physics, Scene
-from tumble.sims import Sims
+from tumble.world.props import Ball, Box
+from tumble.world.scene import Physics, Scene
+from tumble.world.sims import Sims
 
 FEET = ("left_foot", "right_foot")
 

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from tumble.characters import biped, humanoid
-from tumble.grips import DAMPING, PARTS, STIFFNESS, TURN_DAMPING, grips_of
-from tumble.props import Crate, handle_name
 from tumble.scenarios.walking import walking_scene
-from tumble.scene import Scene
+from tumble.world.grips import DAMPING, PARTS, STIFFNESS, TURN_DAMPING, grips_of
+from tumble.world.props import Crate, handle_name
+from tumble.world.scene import Scene
 
 G = 9.81  # m/s^2
 

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 
 from tumble.characters import biped
-from tumble.grips import STIFFNESS, grips_of
-from tumble.props import Crate
+from tumble.maths.vectors import about, multiply, turned
 from tumble.scenarios.walking import walking_scene
-from tumble.scene import Scene
-from tumble.sims import Sims
 from tumble.walking import Walker, WalkSettings
 from tumble.walking import memory as mem
 from tumble.walking.body import ARMS, BACK, BONES, TORSO, body_of, fields_of
 from tumble.walking.hands import hand_force, use_hands, with_load
 from tumble.walking.legs import arm_pose
-from tumble.walking.vectors import about, multiply, turned
+from tumble.world.grips import STIFFNESS, grips_of
+from tumble.world.props import Crate
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
 MASS = 15.0  # kg of the crate
 MINE = (mem.HAND, mem.HAND + mem.HAND_SIZE)  # memories of the hands

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tumble.planners.kernels import path_of, propose, refine, weigh
+from tumble.planners.cpbp.kernels import path_of, propose, refine, weigh
 
 
 def case(n: int = 4, steps: int = 3, seed: int = 0) -> SimpleNamespace:

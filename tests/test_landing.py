@@ -6,12 +6,12 @@ import pytest
 from tumble.characters.biped import biped
 from tumble.scenarios.terrain import across
 from tumble.scenarios.walking import walking_scene
-from tumble.sims import Sims
 from tumble.walking import Walker
 from tumble.walking import memory as mem
 from tumble.walking.landing import choose, lean_of
 from tumble.walking.settings import WalkSettings
 from tumble.walking.walker import Constants
+from tumble.world.sims import Sims
 
 HEEL, TOE, NEAR, REACH, USUAL = 0.1, 0.2, 0.08, 0.69, 0.4
 FAR = 1e9  # no wall

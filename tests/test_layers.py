@@ -12,24 +12,16 @@ import tumble
 
 SOURCE = Path(tumble.__file__).parent
 LAYERS = [
-    ("errors", "sampling"),
-    ("settings", "spatial", "learners"),
-    ("characters", "experience"),
-    ("motors", "props"),
-    ("grips",),
-    ("scene",),
-    ("sims",),
-    ("rollouts",),
-    ("goals",),
-    ("controller",),
-    ("planners", "walking"),
-    ("skills",),
-    ("commands", "toy"),
+    ("errors", "settings"),
+    ("maths",),
+    ("characters",),
+    ("world",),
+    ("goals", "learners"),
+    ("control",),
+    ("planners", "walking", "simbicon"),
+    ("crowds", "skills"),
+    ("live",),
     ("controllers",),
-    ("session",),
-    ("recording",),
-    ("keeper",),
-    ("experience_file", "learned_file"),
     ("scenarios",),
     ("film", "studio"),
     ("cli",),
@@ -83,14 +75,14 @@ def test_arrows_point_down(path):
 
 
 @each_module
-def test_only_sims_knows_the_engine(path):
-    if unit_of(path) != "sims":
+def test_only_the_world_knows_the_engine(path):
+    if unit_of(path) != "world":
         assert not {name for name in imports_of(parsed(path)) if name.startswith("mujoco.batch")}
 
 
 @each_module
-def test_below_session_nothing_reads_the_clock_or_talks(path):
-    if RANK[unit_of(path)] >= RANK["session"]:
+def test_below_live_nothing_reads_the_clock_or_talks(path):
+    if RANK[unit_of(path)] >= RANK["live"]:
         return
     tree = parsed(path)
     assert not {name.split(".")[0] for name in imports_of(tree)} & {"time", "rich", "datetime", "logging"}

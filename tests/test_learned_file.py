@@ -17,22 +17,22 @@ from test_studio_stage import Seats, advance, do
 
 from tumble import keeper, learned_file
 from tumble.cli.learning import Learning
-from tumble.commands import SetParameter
-from tumble.controller import Controller, closing
+from tumble.control.controller import Controller, closing
 from tumble.errors import UserError
-from tumble.experience import Experience
-from tumble.experience_file import ExperienceFile
-from tumble.learned_file import LearnedFile
 from tumble.learners import Learners
+from tumble.learners.experience import Experience
+from tumble.live.commands import SetParameter
+from tumble.live.experience_file import ExperienceFile
+from tumble.live.learned_file import LearnedFile
+from tumble.live.recording import Recorder
+from tumble.live.session import Session
 from tumble.planners import MCTS, MCTSSettings, Planned
-from tumble.props import Ball
-from tumble.recording import Recorder
 from tumble.scenarios import SCENARIOS, run_trial
-from tumble.scene import Scene
-from tumble.session import Session
 from tumble.studio.panels import learned_text
 from tumble.studio.stage import Stage
-from tumble.studio.take import Choice, Take, live
+from tumble.studio.trial import Choice, StudioTrial, live
+from tumble.world.props import Ball
+from tumble.world.scene import Scene
 
 FEATURES, SIZE = 5, 3
 ABOUT = {"character": "humanoid", "planner": "mcts", "gain": 10.0}
@@ -293,9 +293,9 @@ KILLED = """
 import os, signal, sys, time
 from pathlib import Path
 import numpy as np
-from tumble import learned_file
+from tumble.live import learned_file
 from tumble.learners import Learners
-from tumble.learned_file import LearnedFile
+from tumble.live.learned_file import LearnedFile
 learned_file.EVERY = 0.0
 path, before, left = Path(sys.argv[1]), 0, 0
 
@@ -489,7 +489,7 @@ def test_what_a_file_understates_takes_no_memory(path):
     code = """
 import sys, tracemalloc
 from pathlib import Path
-from tumble.learned_file import LearnedFile
+from tumble.live.learned_file import LearnedFile
 from tumble.learners import Learners
 learners = Learners(5, 3, 0)
 tracemalloc.start()
@@ -610,8 +610,8 @@ HOLDER = """
 import sys
 from pathlib import Path
 import numpy as np
-from tumble import learned_file
-from tumble.learned_file import LearnedFile
+from tumble.live import learned_file
+from tumble.live.learned_file import LearnedFile
 from tumble.learners import Learners
 learned_file.EVERY = 0.0
 learners = Learners(5, 3, 0)
@@ -752,9 +752,9 @@ STAND = Choice("stand", controller="mcts")
 
 def test_in_the_studio_who_can_learns_in_the_background():
     assert live(SMALL) == LIVE
-    assert Take(STAND, 1).settings == MCTSSettings(background=True)
-    assert Take(STAND, 1, SMALL).settings == SMALL
-    assert not hasattr(Take(Choice("stand"), 1).settings, "background")
+    assert StudioTrial(STAND, 1).settings == MCTSSettings(background=True)
+    assert StudioTrial(STAND, 1, SMALL).settings == SMALL
+    assert not hasattr(StudioTrial(Choice("stand"), 1).settings, "background")
 
 
 class School:
@@ -762,7 +762,7 @@ class School:
 
     def __init__(self, path, settings=SMALL, frozen=False) -> None:
         self.seats = Seats()
-        self.learning = Learning(path, frozen, "mcts", Take(STAND, 1, settings).controller)
+        self.learning = Learning(path, frozen, "mcts", StudioTrial(STAND, 1, settings).controller)
         self.stage = Stage(STAND, self.seats, 1, settings, self.learning)
         self.stage.start()
 
@@ -890,7 +890,7 @@ def test_what_goes_wrong_in_a_thread_is_told(path, monkeypatch):
 
 
 def test_another_scene_of_the_same_body_goes_on_with_what_was_learned():
-    take = Take(Choice("learn-hop", "monoped", "mcts"), 1, SMALL)
+    take = StudioTrial(Choice("learn-hop", "monoped", "mcts"), 1, SMALL)
     for _ in range(3):
         take.step()
     learners = take.controller.planner.learners

@@ -6,8 +6,8 @@ import pytest
 
 from tumble.characters import CHARACTERS, LEGGED, STEPPERS, character
 from tumble.characters.legged_parts import Size
-from tumble.scene import Scene
-from tumble.sims import Sims
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
 each = pytest.mark.parametrize("name", LEGGED)
 

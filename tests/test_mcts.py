@@ -12,13 +12,13 @@ import pytest
 
 from tumble.characters import character
 from tumble.errors import UserError
-from tumble.experience import Experience
 from tumble.goals import Goal, Term, gait
 from tumble.learners import informed
+from tumble.learners.experience import Experience
 from tumble.planners import MCTS, MCTSSettings, Plan, Planned, mcts
-from tumble.planners.mcts import Roles
-from tumble.scene import Scene
-from tumble.sims import Sims
+from tumble.planners.mcts.mcts import Roles
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
 SMALL = MCTSSettings(samples=8, horizon=0.2)
 DRAW = list(inspect.signature(mcts.draw.py_func).parameters)  # names of what it is told

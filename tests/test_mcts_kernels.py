@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from scipy.spatial.distance import cdist
 
-from tumble.planners.mcts_kernels import draw, fork, nearest
+from tumble.planners.mcts.kernels import draw, fork, nearest
 
 # Pruning and forking --------------------------------------------------------------------------------
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from tumble.characters import CHARACTERS, character
-from tumble.scene import Scene
-from tumble.sims import Sims
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
 
 def torques(scene: Scene, control: np.ndarray, speeds: np.ndarray) -> np.ndarray:

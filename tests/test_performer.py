@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 
 from tumble.characters import biped
-from tumble.commands import Do, Walk
 from tumble.errors import UserError
-from tumble.props import Box, Crate
+from tumble.live.commands import Do, Walk
+from tumble.live.session import Session
 from tumble.scenarios import SCENARIOS, run_trial
 from tumble.scenarios.walking import walking_scene
-from tumble.scene import Scene
-from tumble.session import Session
-from tumble.sims import Sims
 from tumble.skills import memory as own
 from tumble.skills.actor import TICK
 from tumble.skills.performer import Performer
 from tumble.skills.script import parse
 from tumble.walking import Walker
+from tumble.world.props import Box, Crate
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
 
 def cup(x: float, y: float = 0.0, z: float = 0.05, mass: float = 0.4) -> Crate:

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from tumble.errors import UserError
-from tumble.experience import Experience
 from tumble.goals import GOALS, Goal, Term, balance, reach
 from tumble.goals.terms import Velocity
+from tumble.learners.experience import Experience
 from tumble.planners import CPBP, PLANNERS, CPBPSettings, Plan, Planned, planner_kind
-from tumble.planners.cpbp import Scales
+from tumble.planners.cpbp.cpbp import Scales
 from tumble.settings import names_of, replaced
-from tumble.sims import Sims
+from tumble.world.sims import Sims
 
 each_planner = pytest.mark.parametrize("name", PLANNERS)
 LYING = ("t-pose", "supine")

@@ -4,12 +4,12 @@ import pytest
 
 from tumble.characters import biped
 from tumble.errors import UserError
-from tumble.motors import ForceMotors
-from tumble.props import Ball, Box, Companion, Crate
-from tumble.scene import Physics, Scene
 from tumble.skills.check import check_acts
 from tumble.skills.pointing import script_for
 from tumble.skills.script import parse
+from tumble.world.motors import ForceMotors
+from tumble.world.props import Ball, Box, Companion, Crate
+from tumble.world.scene import Physics, Scene
 
 ONE = ((0.0, 0.0, 0.0),)
 AT = (1.23456, -2.0, 0.3)

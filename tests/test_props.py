@@ -9,9 +9,9 @@ import pytest
 
 from tumble.characters import biped, humanoid
 from tumble.errors import UserError
-from tumble.props import PARKED, PROPS, Ball, Box, Companion, Crate, prop_recipe, remake_prop
-from tumble.scene import Physics, Scene
-from tumble.sims import Sims
+from tumble.world.props import PARKED, PROPS, Ball, Box, Companion, Crate, prop_recipe, remake_prop
+from tumble.world.scene import Physics, Scene
+from tumble.world.sims import Sims
 
 
 def sims_of(scene: Scene, state: np.ndarray) -> Sims:

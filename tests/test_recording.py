@@ -11,17 +11,17 @@ import msgspec
 import numpy as np
 import pytest
 
-from tumble import recording as recording_module
 from tumble.characters import humanoid
-from tumble.commands import Do, Drag, Explode, Push, Release, SetGoal, SetParameter, Throw, Walk
-from tumble.controller import Controller
+from tumble.control.controller import Controller
 from tumble.errors import UserError
 from tumble.goals import balance
+from tumble.live import recording as recording_module
+from tumble.live.commands import Do, Drag, Explode, Push, Release, SetGoal, SetParameter, Throw, Walk
+from tumble.live.recording import FORMAT, Recorder, Recording
+from tumble.live.session import Session
 from tumble.planners import CPBP, Planned
-from tumble.props import Ball, Box
-from tumble.recording import FORMAT, Recorder, Recording
-from tumble.scene import Scene
-from tumble.session import Session
+from tumble.world.props import Ball, Box
+from tumble.world.scene import Scene
 
 COMMANDS = {
     2: [Push("torso", (300.0, 0.0, 0.0)), Throw((1.0, 0.0, 1.2), (-6.0, 0.0, 0.0))],
@@ -441,7 +441,7 @@ def test_a_kill_in_the_middle_of_saving_leaves_a_whole_file(recording, path, tmp
     code = """
 import os, signal, sys, time
 import numpy as np
-from tumble.recording import Recording
+from tumble.live.recording import Recording
 path = sys.argv[1]
 one = Recording.load(path)
 long = Recording(one.header, np.tile(one.states[:1], (3001, 1)), np.tile(one.controls[:1], (3000, 1)))

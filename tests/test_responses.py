@@ -9,17 +9,17 @@ from conftest import Still
 from test_gaits import AHEAD, DT, made, settings_of, world
 
 from tumble.characters import LEGGED, character
-from tumble.commands import Push, Reset, SetGoal, SetParameter, Throw, decode
 from tumble.errors import UserError
-from tumble.recording import Recorder, Recording
-from tumble.scenarios import SCENARIOS, Scenario, Track, Trial, run_trial
+from tumble.live.commands import Push, Reset, SetGoal, SetParameter, Throw, decode
+from tumble.live.recording import Recorder, Recording
+from tumble.live.session import Session
+from tumble.scenarios import SCENARIOS, History, Scenario, Trial, run_trial
 from tumble.scenarios.gaits import PlanarNet, placed
-from tumble.scene import Scene
-from tumble.session import Session
-from tumble.sims import Sims
 from tumble.studio.panels import chosen_scenario
 from tumble.studio.requests import decode as decode_request
-from tumble.studio.take import Choice, Take
+from tumble.studio.trial import Choice, StudioTrial
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
 GAITS = [name for name, kind in SCENARIOS.items() if kind.controller == "mcts"]
 
@@ -114,10 +114,10 @@ class Answering(Scenario):
     name: ClassVar[str] = "answering"
 
     def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
-        def respond(track: Track) -> list:
-            self.asked.append((track.frames, track.time))
-            assert track.of("com").shape == (track.frames, 3)
-            return {2: [Push("torso", (100.0, 0.0, 0.0)), Reset()], 4: [Reset()]}.get(track.frames, [])
+        def respond(history: History) -> list:
+            self.asked.append((history.frames, history.time))
+            assert history.of("com").shape == (history.frames, 3)
+            return {2: [Push("torso", (100.0, 0.0, 0.0)), Reset()], 4: [Reset()]}.get(history.frames, [])
 
         return Trial(scene.state("rest"), 1.0, [(2 * DT, Push("torso", (0.0, 1.0, 0.0)))], respond)
 
@@ -174,7 +174,7 @@ def test_the_network_alone_is_a_parameter_of_the_controller():
 
 def take_of(name: str, **options: float):
     kind = SCENARIOS[name]
-    return Take(Choice(name, kind.character, "mcts", 3, tuple(options.items())), 1, settings_of(kind))
+    return StudioTrial(Choice(name, kind.character, "mcts", 3, tuple(options.items())), 1, settings_of(kind))
 
 
 @pytest.mark.parametrize(
@@ -252,15 +252,15 @@ def test_a_take_forgets_what_was_long_ago(monkeypatch):
     monkeypatch.setattr("tumble.studio.responses.RECALL", 0.05)
     take = take_of("pole", within=10.0)
     assert [take.step().commands for _ in range(20)] == expected
-    track = take._responses._track
-    assert track.frames <= 3 and track.time == pytest.approx(take.time)
+    history = take._responses._track
+    assert history.frames <= 3 and history.time == pytest.approx(take.time)
     assert len(take.session.listeners) == 1
-    assert placed(track) == [command.target for some in expected for command in some]
+    assert placed(history) == [command.target for some in expected for command in some]
     assert sum(len(some) for some in expected) >= 5
 
 
 def test_a_scenario_without_responses_is_not_followed(small):
-    take = Take(Choice("stand"), 1, small)
+    take = StudioTrial(Choice("stand"), 1, small)
     take.step()
     assert take.session.listeners == []
 

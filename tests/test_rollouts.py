@@ -7,8 +7,8 @@ import pytest
 
 from tumble.errors import UserError
 from tumble.goals import GOALS, Goal, Term
-from tumble.rollouts import Rollouts
-from tumble.sims import Sims
+from tumble.world.rollouts import Rollouts
+from tumble.world.sims import Sims
 
 STEPS, NSIM = 6, 5
 FIELDS = ("qpos", "qvel", "time", "xipos", "cvel", "xquat", "ctrl", "sensordata")

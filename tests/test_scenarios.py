@@ -11,21 +11,21 @@ import numpy as np
 import pytest
 
 from tumble.characters import CHARACTERS, biped, character, humanoid
-from tumble.commands import Command, Explode, SetGoal
-from tumble.commands import Push as PushCommand
 from tumble.controllers import controller_kind
 from tumble.errors import UserError
+from tumble.live.commands import Command, Explode, SetGoal
+from tumble.live.commands import Pushed as PushCommand
+from tumble.live.session import Session
 from tumble.planners import PLANNERS
-from tumble.props import Ball, Box, Crate
-from tumble.scenarios import SCENARIOS, Track, run_trial
-from tumble.scenarios.balancing import Explosion, Push, Stand
+from tumble.scenarios import SCENARIOS, History, run_trial
+from tumble.scenarios.balancing import Explosion, Pushed, Stand
 from tumble.scenarios.ball import DROP, RADIUS, Juggle, OnBall, OnBallReach, OnLightBall, on_top
-from tumble.scenarios.errands import CratePull, CratePush, PickUp, TheCourse
-from tumble.scenarios.going import Obstacles, Reach, Steer, Turbo, Wall, along
-from tumble.scenarios.track import FALLEN, SLOW, TALL, UPRIGHT, hand_near
-from tumble.scene import Scene
-from tumble.session import Session
-from tumble.sims import Sims
+from tumble.scenarios.history import FALLEN, SLOW, TALL, UPRIGHT, hand_near
+from tumble.scenarios.locomotion import Obstacles, ReachPoint, Steering, Turbo, Wall, along
+from tumble.scenarios.manipulation import CratePull, CratePush, ObstacleCourse, PickUpCup
+from tumble.world.props import Ball, Box, Crate
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
 each_scenario = pytest.mark.parametrize("name", SCENARIOS)
 SETTLED = {"stand", "getup", "getup-prone", "obstacles", "turbo"}  # nothing is left to chance
@@ -74,9 +74,9 @@ def seen(
     speeds: np.ndarray | None = None,
     commands: Mapping[int, Command] = {},
     broken: bool = False,
-) -> Track:
-    """The track of a session that showed these readings (frames, nsensordata) and joint speeds (frames, 30)."""
-    made = Track(scene)
+) -> History:
+    """The history of a session that showed these readings (frames, nsensordata) and joint speeds (frames, 30)."""
+    made = History(scene)
     for i, row in enumerate(rows):
         qvel = np.zeros((1, scene.model.nv))
         if speeds is not None:
@@ -102,7 +102,7 @@ def test_standing_still_is_balanced(scene):
     assert seen(scene, readings(scene, frames=0)).balanced() is False
 
 
-def spoiled(scene: Scene, clause: str, good: bool, frame: int, frames: int = 30) -> Track:
+def spoiled(scene: Scene, clause: str, good: bool, frame: int, frames: int = 30) -> History:
     """Standing still, but for one frame in which a clause is just met or just not."""
     rows = readings(scene, frames=frames)
     slack = 1e-6 if good else -1e-6
@@ -181,7 +181,7 @@ def test_falls(scene, heights, feet, falls):
     assert fallen(scene, heights, feet).falls() == falls
 
 
-def fallen(scene: Scene, heights: Sequence[float], feet: Sequence[int]) -> Track:
+def fallen(scene: Scene, heights: Sequence[float], feet: Sequence[int]) -> History:
     """The root at these heights, as multiples of its standing height, and something beside feet grounded or not."""
     rows = readings(scene, frames=len(heights))
     standing = rows[0, scene.channels["pelvis.pos"]][2]
@@ -214,7 +214,7 @@ def test_hardly_anything_is_no_success_and_its_metrics_are_numbers(name, frames)
 
 def test_a_track_sees_the_live_world(scene, still):
     session = Session(scene, still, scene.state())
-    standing = Track(scene)
+    standing = History(scene)
     session.listeners.append(standing)
     push = PushCommand("torso", (1.0, 0.0, 0.0))
     session.step()
@@ -227,7 +227,7 @@ def test_a_track_sees_the_live_world(scene, still):
     assert np.array_equal(standing.of("com")[-1], session.world.view("com")[0])
     assert standing.commands == [(pytest.approx(scene.dt), push)]
     session = Session(scene, still, scene.state("t-pose", "supine"))
-    lying = Track(scene)
+    lying = History(scene)
     session.listeners.append(lying)
     session.step()
     assert lying.height[0] < 0.2
@@ -321,7 +321,7 @@ def test_a_hand_is_near_within_ten_centimetres(scene, hand, away, near):
     put(scene, rows, slice(-15, None), f"{other}_hand.pos", (5, 5, 5))
     made = seen(scene, rows, commands={3: ask(hand)})
     assert hand_near(made) is near
-    assert Reach().success(made) is near
+    assert ReachPoint().success(made) is near
 
 
 def test_a_hand_must_stay_there_for_half_a_second(scene):
@@ -345,9 +345,9 @@ def test_the_last_target_counts_and_there_must_be_one(scene):
 def test_reaching_while_falling_is_no_success(scene):
     rows = readings(scene)
     put(scene, rows, slice(None), "left_hand.pos", (0.5, 0.2, 1.2))
-    assert Reach().success(seen(scene, rows, commands={0: ask()})) is True
+    assert ReachPoint().success(seen(scene, rows, commands={0: ask()})) is True
     put(scene, rows, -3, "right_hand.ground", 1)
-    assert Reach().success(seen(scene, rows, commands={0: ask()})) is False
+    assert ReachPoint().success(seen(scene, rows, commands={0: ask()})) is False
 
 
 def test_reaching_on_a_ball_takes_both():
@@ -393,7 +393,7 @@ def test_along_is_the_mean_over_what_was_commanded_last(scene):
     put(scene, rows, slice(25, 40), "com_velocity", (0.6, -0.8, 9.0))  # 1.0 along (3, -4)
     made = seen(scene, rows, commands={10: go(1.25, 0), 25: go(3, -4)})
     assert along(made) == pytest.approx((10 * 0 + 15 * 0.8 + 15 * 1.0) / 40)
-    assert Steer().metrics(made) == {"speed_along": pytest.approx(along(made))}
+    assert Steering().metrics(made) == {"speed_along": pytest.approx(along(made))}
     back = seen(scene, rows, commands={0: go(-1, 0), 39: go(0, 1)})
     assert along(back) == pytest.approx((-10 * 1.0 - 15 * 0.8 - 14 * 0.6 - 0.8) / 40)
     assert along(seen(scene, rows)) == 0.0
@@ -415,10 +415,10 @@ def test_steering_takes_speed(scene, pace, speed, success):
     rows = readings(scene, frames=60)
     put(scene, rows, slice(None), "com_velocity", (0, speed, 0))
     made = seen(scene, rows, commands={0: go(0, pace)})
-    assert Steer(pace=pace).success(made) is success
-    assert Steer(pace=pace).success(seen(scene, rows, commands={0: go(pace, 0)})) is False  # the other way
+    assert Steering(pace=pace).success(made) is success
+    assert Steering(pace=pace).success(seen(scene, rows, commands={0: go(pace, 0)})) is False  # the other way
     put(scene, rows, 40, "pelvis.pos", (0, 0, 0.3))  # a fall
-    assert Steer(pace=pace).success(seen(scene, rows, commands={0: go(0, pace)})) is False
+    assert Steering(pace=pace).success(seen(scene, rows, commands={0: go(0, pace)})) is False
 
 
 @pytest.mark.parametrize(("x", "success"), [(6.01, True), (5.99, False)])
@@ -537,7 +537,7 @@ def test_a_scenarios_scene_is_always_the_same(name):
 @each_scenario
 def test_every_character_fits_every_scenario(name, body):
     scenario = SCENARIOS[name]()
-    if scenario.controller == "simbicon" or isinstance(scenario, PickUp):
+    if scenario.controller == "simbicon" or isinstance(scenario, PickUpCup):
         body = scenario.character  # gaits belong to a body, and what is picked up is within its reach
     scene = scenario.scene(character(body))
     trial = scenario.trial(scene, np.random.default_rng(0))
@@ -549,7 +549,7 @@ def test_every_character_fits_every_scenario(name, body):
 def test_pushes_are_horizontal_of_the_asked_size_from_all_sides(scene):
     angles = []
     for seed in range(200):
-        trial = Push(force=600.0).trial(scene, np.random.default_rng(seed))
+        trial = Pushed(force=600.0).trial(scene, np.random.default_rng(seed))
         ((when, push),) = trial.events
         assert isinstance(push, PushCommand)
         assert push.body == "torso" and push.seconds == 0.1
@@ -625,7 +625,7 @@ def test_a_juggled_ball_begins_above_the_head():
 def test_targets_to_reach_are_all_around(scene):
     targets, hands = [], []
     for seed in range(200):
-        trial = Reach(near=0.4, far=0.9).trial(scene, np.random.default_rng(seed))
+        trial = ReachPoint(near=0.4, far=0.9).trial(scene, np.random.default_rng(seed))
         ((when, goal),) = trial.events
         assert (when, goal.goal, trial.seconds) == (0.0, "reach", 4.0)
         assert 0.4 <= np.hypot(*goal.target[:2]) <= 0.9
@@ -639,7 +639,7 @@ def test_targets_to_reach_are_all_around(scene):
 
 @pytest.mark.parametrize("pace", [1.25, 0.6])
 def test_steering_turns_every_five_seconds(scene, pace):
-    trial = Steer(pace=pace).trial(scene, np.random.default_rng(3))
+    trial = Steering(pace=pace).trial(scene, np.random.default_rng(3))
     assert trial.seconds == 30
     assert [when for when, _ in trial.events] == [0, 5, 10, 15, 20, 25]
     for _, goal in trial.events:
@@ -685,21 +685,21 @@ def test_pushes_beside_a_wall_go_towards_it():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: Push(force=-1), "force must be a number 0 or more and at most 100000, got -1"),
-        (lambda: Push(force=float("nan")), "force must be a number 0 or more and at most 100000, got nan"),
+        (lambda: Pushed(force=-1), "force must be a number 0 or more and at most 100000, got -1"),
+        (lambda: Pushed(force=float("nan")), "force must be a number 0 or more and at most 100000, got nan"),
         (lambda: Explosion(speed=float("inf")), "speed must be a number 0 or more and at most 1000, got inf"),
         (lambda: OnBall(mass=0), "mass must be a number 0.1 or more and at most 10000, got 0"),
         (lambda: OnLightBall(rolling=-1), "rolling must be a number 0 or more and at most 10, got -1"),
         (lambda: OnBallReach(until=float("nan")), "until must be a number 1 or more and at most 3600, got nan"),
         (lambda: Juggle(radius=0), "radius must be a number 0.05 or more and at most 0.5, got 0"),
         (lambda: Juggle(mass=float("inf")), "mass must be a number 0.01 or more and at most 100, got inf"),
-        (lambda: Reach(near=2.0, far=1.0), "far must be a number 2 or more and at most 100, got 1"),
-        (lambda: Reach(near=-1), "near must be a number 0 or more and at most 100, got -1"),
-        (lambda: Steer(pace=0), "pace must be a number 0.1 or more and at most 5, got 0"),
+        (lambda: ReachPoint(near=2.0, far=1.0), "far must be a number 2 or more and at most 100, got 1"),
+        (lambda: ReachPoint(near=-1), "near must be a number 0 or more and at most 100, got -1"),
+        (lambda: Steering(pace=0), "pace must be a number 0.1 or more and at most 5, got 0"),
         (lambda: Obstacles(height=9), "height must be a number 0.01 or more and at most 0.3, got 9"),
         (lambda: Turbo(height=0), "height must be a number 0.05 or more and at most 3, got 0"),
         (lambda: Turbo(depth=float("nan")), "depth must be a number 0.05 or more and at most 10, got nan"),
-        (lambda: PickUp().scene(humanoid()), "'humanoid' has no palms to pick things up with; choose a biped"),
+        (lambda: PickUpCup().scene(humanoid()), "'humanoid' has no palms to pick things up with; choose a biped"),
         (lambda: Wall(force=-1), "force must be a number 0 or more and at most 100000, got -1"),
     ],
 )
@@ -745,8 +745,8 @@ def test_a_short_trial(name):
 
 
 def test_steering_commands_reach_the_controller(scene, still):
-    result = run_trial(Steer(), scene, still, 0, 6.0)
-    first, second = (goal for _, goal in Steer().trial(scene, np.random.default_rng(0)).events[:2])
+    result = run_trial(Steering(), scene, still, 0, 6.0)
+    first, second = (goal for _, goal in Steering().trial(scene, np.random.default_rng(0)).events[:2])
     assert [goal.terms[goal.names.index("velocity")].target[:2] for goal in still.goals] == [
         first.velocity,
         second.velocity,
@@ -757,7 +757,7 @@ def test_steering_commands_reach_the_controller(scene, still):
 
 def test_events_come_when_they_are_due(scene, still):
     heard = []
-    scenario = Push(force=100.0)
+    scenario = Pushed(force=100.0)
     trial = scenario.trial(scene, np.random.default_rng(4))
     result = run_trial(
         scenario, scene, still, 4, watch=lambda session: session.listeners.append(lambda s, f: heard.append(f))
@@ -828,4 +828,4 @@ def test_the_course_ends_with_the_crate_in_the_hands(place, height, away, done):
     put(scene, rows, slice(None), "crate.pos", (place, 0.0, height))
     for hand in scene.character.hands:
         put(scene, rows, slice(None), f"{hand}.pos", (place + away, 0.0, height))
-    assert TheCourse().success(seen(scene, rows)) is done
+    assert ObstacleCourse().success(seen(scene, rows)) is done

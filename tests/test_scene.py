@@ -9,8 +9,8 @@ import pytest
 
 from tumble.characters import humanoid
 from tumble.errors import UserError
-from tumble.props import PARKED, Ball, Box
-from tumble.scene import LYING, Physics, Scene
+from tumble.world.props import PARKED, Ball, Box
+from tumble.world.scene import LYING, Physics, Scene
 
 
 @pytest.mark.parametrize("lying", LYING)

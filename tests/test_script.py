@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tumble.errors import UserError
-from tumble.skills.acts import Go, LetGo, Lift, Pace, PickUp, Pull, Push, PutDown, Turn, Wait
+from tumble.skills.acts import Go, LetGo, Lift, PickUp, PullCrate, PushCrate, PutDown, SetPace, Turn, Wait
 from tumble.skills.script import FORMS, LONGEST, MOST, parse, text_of
 
 WHOLE = """
@@ -32,7 +32,8 @@ wait 2 s
 def test_every_form():
     assert parse(WHOLE) == (
         Go("crate"), Lift("crate"), PutDown((3.0, 1.0)), PickUp("cup"), PutDown(), PutDown((2.0, 0.0)),
-        PutDown("table"), LetGo(), Push("crate", 2.0), Pull("crate", 1.5), Turn(math.pi / 2), Pace(0.6), Wait(2.0),
+        PutDown("table"), LetGo(), PushCrate("crate", 2.0), PullCrate("crate", 1.5), Turn(math.pi / 2), SetPace(0.6),
+        Wait(2.0),
     )  # fmt: skip
 
 
@@ -51,11 +52,11 @@ def test_examples_can_be_read(form):
     ],
 )
 def test_one_script_in_many_ways(text):
-    assert parse(text) == (Go((2.0, -1.5)), Turn(math.pi / 2), Wait(0.5), Push("crate", 2.0))
+    assert parse(text) == (Go((2.0, -1.5)), Turn(math.pi / 2), Wait(0.5), PushCrate("crate", 2.0))
 
 
 def test_it_is_what_was_named_last():
-    assert parse("go to crate; go to table; push it 1 m")[2] == Push("table", 1.0)
+    assert parse("go to crate; go to table; push it 1 m")[2] == PushCrate("table", 1.0)
     assert parse("lift crate; go to table; carry crate to 3 1")[2] == PutDown((3.0, 1.0))  # what was taken last
 
 
@@ -101,9 +102,9 @@ words = st.from_regex(r"[A-Za-zäöé_][\w.-]{0,12}", fullmatch=True)
 names = words.filter(lambda word: word.lower() not in ("it", "the"))
 places = st.tuples(numbers, numbers) | names
 written = st.one_of(
-    st.builds(Go, places), st.builds(Pace, numbers), st.builds(Wait, numbers), st.builds(PickUp, names),
+    st.builds(Go, places), st.builds(SetPace, numbers), st.builds(Wait, numbers), st.builds(PickUp, names),
     st.builds(Lift, names), st.builds(PutDown, places | st.none()), st.builds(LetGo),
-    st.builds(Push, names, numbers), st.builds(Pull, names, numbers),
+    st.builds(PushCrate, names, numbers), st.builds(PullCrate, names, numbers),
 )  # fmt: skip
 
 

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from tumble.characters import humanoid
-from tumble.commands import Do, Drag, Explode, Push, Release, SetGoal, SetParameter, Throw, Walk, decode
-from tumble.controller import Controller
+from tumble.control.controller import Controller
 from tumble.errors import UserError
 from tumble.goals import balance
+from tumble.live.commands import Do, Drag, Explode, Push, Release, SetGoal, SetParameter, Throw, Walk, decode
+from tumble.live.session import Session
 from tumble.planners import CPBP, Planned
 from tumble.planners.splines import CEM, CEMSettings
-from tumble.props import PARKED, Box
-from tumble.scene import Scene
-from tumble.session import Session
 from tumble.skills.acts import Go, LetGo, Lift, Wait
+from tumble.world.props import PARKED, Box
+from tumble.world.scene import Scene
 
 GRAVITY = np.array([0, 0, -9.81])
 

@@ -11,13 +11,10 @@ import pytest
 
 from tumble.characters import character, humanoid, remake
 from tumble.errors import UserError
-from tumble.motors import ForceMotors
-from tumble.scene import Physics, Scene
-from tumble.sims import Sims
-from tumble.walking import simbicon_kernel as kernel
-from tumble.walking.simbicon import Simbicon, simbicon_scene
-from tumble.walking.simbicon_body import GAIT, HEADING, OTHER, PHASE, SIDE, STATE, STRIKES, USED, WEIGHT, live_of
-from tumble.walking.simbicon_gait import (
+from tumble.maths.vectors import about, multiply, spline
+from tumble.simbicon import kernel as kernel
+from tumble.simbicon.body import GAIT, HEADING, OTHER, PHASE, SIDE, STATE, STRIKES, USED, WEIGHT, live_of
+from tumble.simbicon.gait import (
     GAITS,
     Gait,
     builtin_gaits,
@@ -30,7 +27,10 @@ from tumble.walking.simbicon_gait import (
     side_of,
     table_of,
 )  # fmt: skip
-from tumble.walking.vectors import about, multiply, spline
+from tumble.simbicon.simbicon import Simbicon, simbicon_scene
+from tumble.world.motors import ForceMotors
+from tumble.world.scene import Physics, Scene
+from tumble.world.sims import Sims
 
 BODIES = ("planar", "biped34", "big-bird", "raptor")
 NAMES = [(body, file.stem) for body in BODIES for file in sorted((GAITS / body).glob("*.toml"))]

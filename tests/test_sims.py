@@ -9,8 +9,8 @@ import pytest
 
 from tumble.characters import humanoid
 from tumble.errors import UserError
-from tumble.scene import Physics, Scene
-from tumble.sims import Sims
+from tumble.world.scene import Physics, Scene
+from tumble.world.sims import Sims
 
 
 def controls(scene: Scene, rng: np.random.Generator, *shape: int) -> np.ndarray:

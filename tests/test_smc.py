@@ -9,20 +9,19 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tumble import toy
 from tumble.characters import character, humanoid
 from tumble.errors import UserError
-from tumble.experience import Experience
 from tumble.goals import Goal, Term, balance
+from tumble.learners.experience import Experience
 from tumble.planners import SMC, Plan, Planned, SMCSettings
-from tumble.planners.care import damage
-from tumble.planners.curves import shifted
-from tumble.planners.plan_space import POINTS, PlanSpace
-from tumble.planners.smc import situation
-from tumble.props import Ball
-from tumble.scenarios import SCENARIOS, run_trial
-from tumble.scene import Scene
-from tumble.sims import Sims
+from tumble.planners.smc.curves import shifted
+from tumble.planners.smc.plan_space import POINTS, PlanSpace
+from tumble.planners.smc.quality import damage
+from tumble.planners.smc.smc import situation
+from tumble.scenarios import SCENARIOS, run_trial, toy
+from tumble.world.props import Ball
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
 SMALL = SMCSettings(samples=12, horizon=0.6)
 LEARN_ALL, LEARN_NOTHING = -1e9, 0.0

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from tumble.errors import UserError
-from tumble.sampling import truncated_normal
-from tumble.spatial import TreeSampler, find, insert, make, remove, select
+from tumble.maths.kdtree import TreeSampler, find, insert, make, remove, select
+from tumble.maths.sampling import truncated_normal
 
 unhurried = settings(deadline=None, max_examples=60)
 seeds = st.integers(0, 2**32 - 1)

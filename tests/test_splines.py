@@ -23,8 +23,8 @@ from tumble.planners.splines import (
     later,
     softmin,
 )
-from tumble.scene import Scene
-from tumble.sims import Sims
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
 SMALL: dict[str, Any] = {"samples": 8, "horizon": 0.3, "spacing": 0.1}
 KINDS: dict[str, tuple[type[Any], Any]] = {

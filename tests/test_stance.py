@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from tumble.characters import CHARACTERS, humanoid
-from tumble.commands import SetGoal, decode
 from tumble.errors import UserError
 from tumble.goals import GOALS, Goal, Term, Way, balance, looking, on_ball, reach, reaching
 from tumble.goals.stance import (
@@ -23,9 +22,10 @@ from tumble.goals.stance import (
     heading,
     stance_ways,
 )
-from tumble.planners.care import Care
-from tumble.scene import Scene
-from tumble.sims import Sims
+from tumble.live.commands import SetGoal, decode
+from tumble.planners.smc.quality import MotionQuality
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
 POSES = ("rest", "ready", "taiko", "t-pose")
 FEET = ("left_foot", "right_foot")
@@ -91,7 +91,7 @@ def test_bones_velocities_are_mujocos(ball_scene, seed):
     """Of the centre of mass of every bone, along the world's axes."""
     scene, sims = ball_scene, random_sims(ball_scene, seed)
     first, count = scene.body(scene.bones[0]), len(scene.bones)
-    of_term, of_care = BonesSpeed(first, count).residual(sims), Care(scene).velocities(sims)
+    of_term, of_care = BonesSpeed(first, count).residual(sims), MotionQuality(scene).velocities(sims)
     bones = slice(first, first + count)
     plain = bone_velocities(sims.view("cvel")[:, bones], sims.view("xipos")[:, bones], sims.view("com"))
     assert count == 15

@@ -13,8 +13,8 @@ import pytest
 from studio_browser import Studio, Window, browser, until
 
 from tumble.characters import CHARACTERS
+from tumble.live.recording import Recording
 from tumble.planners import PLANNERS
-from tumble.recording import Recording
 from tumble.studio.knobs import knobs
 
 pytestmark = pytest.mark.flaky(reruns=2)  # a browser beside a simulation on two busy cores may be late
@@ -170,8 +170,8 @@ def index(name: str) -> str:
 
 def speed(window: Window, name: str, along: np.ndarray) -> float:
     """The highest speed of a body into a horizontal direction, of frames that follow each other."""
-    track = window.track(name)
-    steps = np.diff(track, axis=0)
+    history = window.history(name)
+    steps = np.diff(history, axis=0)
     return float(30 * np.max((steps[:, 1:3] @ along)[steps[:, 0] == 1]))
 
 
@@ -217,7 +217,7 @@ def test_a_ball_is_thrown_at_what_is_clicked(window):
     click(window, "torso")
     window.forget()
     advance(window, 16)
-    far = np.linalg.norm(window.track("thrown")[:, 1:] - window.track("torso")[:, 1:], axis=1)
+    far = np.linalg.norm(window.history("thrown")[:, 1:] - window.history("torso")[:, 1:], axis=1)
     assert far[0] > 1.0
     assert far.min() < 0.45  # m: the radii of a ball of 5 kg and of a torso
     assert (np.diff(far[: far.argmin()]) <= 0).all()  # a frame may be shown twice
@@ -572,7 +572,7 @@ def test_the_past_can_be_seen_and_gone_on_from(window):
     first = window.look("seen.find(({ past }) => !past).tick")
     assert tick < first < newest
     assert window.look("frame.newest") < newest + 60
-    assert np.linalg.norm(window.track("pelvis")[0, 1:] - at) < 0.3
+    assert np.linalg.norm(window.history("pelvis")[0, 1:] - at) < 0.3
     window.page.mouse.click(box["x"] + 0.95 * box["width"], box["y"] + 10)
     window.until("frame.past")
     newest = window.look("frame.newest")

@@ -8,14 +8,14 @@ from collections.abc import Awaitable, Callable
 import msgspec
 import pytest
 
-from tumble.commands import Drag, Explode, Push, Release, SetGoal, SetParameter, Throw
 from tumble.errors import UserError
+from tumble.live.commands import Drag, Explode, Push, Release, SetGoal, SetParameter, Throw
 from tumble.studio import hub as hub_module
 from tumble.studio.hub import Hub
 from tumble.studio.packet import HEADER
 from tumble.studio.requests import Ask, Give, Hurl, Resume, Scrub, Steer, decode
 from tumble.studio.stage import Stage
-from tumble.studio.take import Choice
+from tumble.studio.trial import Choice
 
 # Requests -------------------------------------------------------------------------------------------
 

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from tumble.characters import CHARACTERS, biped, character, humanoid
-from tumble.commands import SetGoal
 from tumble.goals import balance
+from tumble.live.commands import SetGoal
 from tumble.planners import CPBP, CPBPSettings, Plan
-from tumble.props import Ball, Box, Crate
 from tumble.scenarios import SCENARIOS
 from tumble.scenarios.walking import walking_scene
-from tumble.scene import Scene
 from tumble.studio import packet
 from tumble.studio.packet import Packer, Status, describe, with_flags
+from tumble.world.props import Ball, Box, Crate
+from tumble.world.scene import Scene
 
 STATUS = Status(
     tick=70_000, oldest=3, newest=70_001, time=12.5, flags=0, rate=29.5, realtime=0.75, speed=0.5, control_seconds=0.02

@@ -5,21 +5,21 @@ from unittest.mock import Mock
 
 import pytest
 
-from tumble.commands import Do, SetGoal, Walk
 from tumble.errors import UserError
-from tumble.recording import Recorder
+from tumble.live.commands import Do, SetGoal, Walk
+from tumble.live.recording import Recorder
 from tumble.scenarios import SCENARIOS
-from tumble.skills.acts import Go, Lift, PickUp, Push, PutDown, Wait
+from tumble.skills.acts import Go, Lift, PickUp, PushCrate, PutDown, Wait
 from tumble.studio.requests import Point, decode
 from tumble.studio.stage import Stage
-from tumble.studio.take import STROLL, Choice, Take
+from tumble.studio.trial import STROLL, Choice, StudioTrial
 
 OWN = (Go((0.5, 0.0)), Wait(1.0))  # what the scenario wants
 
 
 @pytest.fixture
-def take(doers, crates) -> Take:
-    take = Take(Choice(crates, "biped", "walker"), 1)
+def take(doers, crates) -> StudioTrial:
+    take = StudioTrial(Choice(crates, "biped", "walker"), 1)
     take.step()
     return take
 
@@ -75,7 +75,7 @@ def test_what_cannot_be_done_is_refused_and_all_goes_on(take, command, message):
 
 @pytest.mark.parametrize("scenario", ["stand", "simbicon-humanoid"])
 def test_controllers_that_do_no_scripts_say_so(scenario):
-    take = Take(Choice(scenario, SCENARIOS[scenario].character, SCENARIOS[scenario].controller), 1)
+    take = StudioTrial(Choice(scenario, SCENARIOS[scenario].character, SCENARIOS[scenario].controller), 1)
     with pytest.raises(UserError, match="does no scripts; choose the controller 'walker'"):
         take.send(Do("go to 1 0"))
     with pytest.raises(UserError, match="does no scripts; choose the controller 'walker'"):
@@ -84,14 +84,14 @@ def test_controllers_that_do_no_scripts_say_so(scenario):
 
 def test_controllers_that_do_no_scripts_are_not_made_for_one(crates):
     with pytest.raises(UserError, match="controller 'cpbp' plans for goals, and this wants a script; choose 'walker'"):
-        Take(Choice(crates, "biped", "cpbp"), 1)
+        StudioTrial(Choice(crates, "biped", "cpbp"), 1)
     with pytest.raises(UserError, match="controller 'simbicon' takes wishes, and this wants a script; choose: walker"):
-        Take(Choice(crates, "biped", "simbicon"), 1)
+        StudioTrial(Choice(crates, "biped", "simbicon"), 1)
 
 
 def test_a_hint_becomes_a_script(take):
     for body, act in (
-        (None, Go((1.0, -1.0))), ("crate", Lift("crate")), ("cup", PickUp("cup")), ("block", Push("block", 1.0)),
+        (None, Go((1.0, -1.0))), ("crate", Lift("crate")), ("cup", PickUp("cup")), ("block", PushCrate("block", 1.0)),
     ):  # fmt: skip
         take.point((1.0, -1.0, 0.1), body)
         take.step()

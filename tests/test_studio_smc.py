@@ -8,13 +8,13 @@ from studio_browser import PATIENCE, Studio, Window, browser, until
 from test_studio_stage import Seats, advance, do
 
 from tumble.cli.learning import Learning
-from tumble.commands import SetGoal, SetParameter
 from tumble.errors import UserError
+from tumble.live.commands import SetGoal, SetParameter
 from tumble.planners import CEMSettings, SMCSettings
-from tumble.props import Ball
 from tumble.studio.panels import TOUCHES, learned_text
 from tumble.studio.stage import Stage
-from tumble.studio.take import Choice, Take
+from tumble.studio.trial import Choice, StudioTrial
+from tumble.world.props import Ball
 
 SMALL = SMCSettings(samples=6, horizon=0.4)  # a frame of a few milliseconds
 STAND, DODGE = Choice("stand", controller="smc"), Choice("dodge", "humanoid-light", "smc")
@@ -22,9 +22,9 @@ READY = SetGoal("balance", pose="ready", roll=False)
 
 
 @pytest.fixture
-def dodge() -> Take:
+def dodge() -> StudioTrial:
     """Ready for a sphere."""
-    return Take(DODGE, 1, SMALL)
+    return StudioTrial(DODGE, 1, SMALL)
 
 
 @pytest.fixture
@@ -47,9 +47,9 @@ def stage(seats):
 def test_a_scenario_says_how_to_stand(dodge):
     assert dodge.wanted == dodge.stance == READY
     assert dodge.balances and dodge.judges_plans
-    heavy = Take(Choice("dodge-heavy", "humanoid-heavy", "smc"), 1, SMALL)
+    heavy = StudioTrial(Choice("dodge-heavy", "humanoid-heavy", "smc"), 1, SMALL)
     assert heavy.stance == SetGoal("balance", pose="ready", roll=True)
-    plain = Take(Choice("steer"), 1)
+    plain = StudioTrial(Choice("steer"), 1)
     assert plain.stance == SetGoal("balance") and not plain.balances and not plain.judges_plans
 
 
@@ -66,7 +66,7 @@ def test_another_stance_is_a_goal_of_the_next_frame(dodge):
 
 
 def test_a_stance_keeps_where_to_look():
-    take = Take(STAND, 1, SMALL)
+    take = StudioTrial(STAND, 1, SMALL)
     take.send(SetGoal("balance", facing=(0.0, 1.0)))
     take.stand(pose="ready")
     assert take.wanted == SetGoal("balance", facing=(0.0, 1.0), pose="ready")
@@ -197,7 +197,7 @@ class School:
 
     def __init__(self, path, frozen=False) -> None:
         self.seats = Seats()
-        self.learning = Learning(path, frozen, "smc", Take(STAND, 1, SMALL).controller)
+        self.learning = Learning(path, frozen, "smc", StudioTrial(STAND, 1, SMALL).controller)
         self.stage = Stage(STAND, self.seats, 1, SMALL, self.learning)
         self.stage.start()
 
@@ -291,7 +291,7 @@ def test_a_full_disk_ends_learning_and_not_the_show(path, monkeypatch):
     def full(file, data):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("tumble.experience_file.write_all", full)
+    monkeypatch.setattr("tumble.live.experience_file.write_all", full)
     with pytest.raises(UserError, match="No space left on device"), School(path) as school:
         stage = school.stage
         until(lambda: advance(stage, 1) and stage.learning is None)
@@ -343,7 +343,7 @@ def test_a_studio_that_learns_in_a_browser(chromium, tmp_path):
         many = int(studio.lines[-1].removeprefix("learned from ").partition(" ")[0])
         assert studio.lines[-1] == f"learned from {many} situations in a.experience" and many > 0
         assert not any("Traceback" in line for line in studio.lines)
-    again = Learning(tmp_path / "a.experience", True, "smc", Take(DODGE, 1, SMALL).controller)
+    again = Learning(tmp_path / "a.experience", True, "smc", StudioTrial(DODGE, 1, SMALL).controller)
     assert len(again) == many
 
 

@@ -7,25 +7,25 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tumble.commands import Drag, Explode, Push, Release, SetGoal, SetParameter, Throw
 from tumble.errors import UserError
+from tumble.live.commands import Drag, Explode, Push, Release, SetGoal, SetParameter, Throw
 from tumble.planners import CPBP, CEMSettings, MPPISettings, Planned
 from tumble.scenarios import SCENARIOS, run_trial
-from tumble.scenarios.going import PACE
+from tumble.scenarios.locomotion import PACE
 from tumble.studio import stage as stage_module
-from tumble.studio.pace import Pace
+from tumble.studio.pace import Clock
 from tumble.studio.packet import BROKEN, HEADER, PAST, PAUSED, RECORDING
 from tumble.studio.stage import Stage
-from tumble.studio.take import WAITING, Choice, Take
 from tumble.studio.timeline import SECONDS, Moment, Timeline
+from tumble.studio.trial import WAITING, Choice, StudioTrial
 
 PATIENCE = 30.0  # s; a wait that takes as long has failed
 
 
-# Pace -----------------------------------------------------------------------------------------------
+# Clock -----------------------------------------------------------------------------------------------
 
 
-class Clock:
+class FakeClock:
     """A clock that goes when it is told to."""
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Clock:
         return self.now
 
 
-def played(pace: Pace, clock: Clock, frames: int, seconds: float = 0.0) -> list[float]:
+def played(pace: Clock, clock: FakeClock, frames: int, seconds: float = 0.0) -> list[float]:
     """When frames begin that take some seconds each, made as soon as they are due."""
     times = []
     for _ in range(frames):
@@ -48,26 +48,26 @@ def played(pace: Pace, clock: Clock, frames: int, seconds: float = 0.0) -> list[
 
 @pytest.mark.parametrize(("speed", "period"), [(1.0, 0.25), (0.5, 0.5), (2.0, 0.125)])
 def test_frames_come_at_the_speed_that_is_asked_for(speed, period):
-    pace = Pace(0.25, clock := Clock())
+    pace = Clock(0.25, clock := FakeClock())
     pace.speed = speed
     assert played(pace, clock, 4, seconds=0.1) == pytest.approx([0, period, 2 * period, 3 * period])
 
 
 def test_of_lost_time_one_frame_is_made_up_for():
-    pace = Pace(0.25, clock := Clock())
+    pace = Clock(0.25, clock := FakeClock())
     played(pace, clock, 1, seconds=10.0)
     # the one that was due at 9.75, the one that is due at 10, and then no hurry
     assert played(pace, clock, 4) == pytest.approx([10, 10, 10.25, 10.5])
 
 
 def test_who_is_too_slow_never_waits_and_shows_it():
-    pace = Pace(0.125, clock := Clock())
+    pace = Clock(0.125, clock := FakeClock())
     assert played(pace, clock, 5, seconds=0.25) == pytest.approx([0, 0.25, 0.5, 0.75, 1.0])
     assert (pace.wait, pace.rate, pace.realtime) == (0, pytest.approx(4), pytest.approx(0.5))
 
 
 def test_rates_are_of_the_last_second():
-    pace = Pace(0.03125, clock := Clock())
+    pace = Clock(0.03125, clock := FakeClock())
     assert (pace.rate, pace.realtime) == (0, 0)
     played(pace, clock, 1)
     assert pace.rate == 0  # one frame has no rate
@@ -82,7 +82,7 @@ def test_rates_are_of_the_last_second():
 
 
 def test_a_restart_is_due_now_and_knows_nothing_of_before():
-    pace = Pace(0.5, clock := Clock())
+    pace = Clock(0.5, clock := FakeClock())
     played(pace, clock, 3)
     pace.restart(0.125)
     assert (pace.wait, pace.rate) == (0, 0)
@@ -140,18 +140,18 @@ def test_two_minutes_are_kept(scene):
 
 
 @pytest.fixture
-def take(small) -> Take:
+def take(small) -> StudioTrial:
     """The humanoid stands."""
-    return Take(Choice("stand"), 1, small)
+    return StudioTrial(Choice("stand"), 1, small)
 
 
-def stepped(take: Take, frames: int) -> list[np.ndarray]:
+def stepped(take: StudioTrial, frames: int) -> list[np.ndarray]:
     return [take.step().state for _ in range(frames)]
 
 
 @pytest.mark.parametrize(("scenario", "seconds"), [("push", 2.2), ("steer", 0.3), ("reach", 0.3), ("juggle", 0.3)])
 def test_a_take_is_the_headless_trial_to_the_last_bit(small, scenario, seconds):
-    take, states = Take(Choice(scenario, seed=3), 1, small), []
+    take, states = StudioTrial(Choice(scenario, seed=3), 1, small), []
     kind = SCENARIOS[scenario]()
     planned = Planned(CPBP(take.scene, small, 3, 1), kind.wants().build(take.scene))
     run_trial(
@@ -165,7 +165,7 @@ def test_a_take_is_the_headless_trial_to_the_last_bit(small, scenario, seconds):
 
 def test_seeds_differ_and_threads_do_not(small):
     runs = [
-        np.array(stepped(Take(Choice("getup", seed=seed), threads, small), 4))
+        np.array(stepped(StudioTrial(Choice("getup", seed=seed), threads, small), 4))
         for seed, threads in ((1, 1), (1, 2), (2, 1))
     ]
     assert np.array_equal(runs[0], runs[1])
@@ -173,16 +173,16 @@ def test_seeds_differ_and_threads_do_not(small):
 
 
 def test_a_choice_decides_everything(small):
-    take = Take(Choice("ball", "humanoid-light", "cem", 5), 1)
+    take = StudioTrial(Choice("ball", "humanoid-light", "cem", 5), 1)
     assert take.scene.character.name == "humanoid-light"
     assert [prop.name for prop in take.scene.props] == ["ball"]
     assert isinstance(take.controller.planner.settings, CEMSettings)
     assert (take.wanted.goal, take.controller.planner._seed) == ("ball", 5)
-    assert Take(Choice(), 1, small).controller.planner.settings == small
+    assert StudioTrial(Choice(), 1, small).controller.planner.settings == small
 
 
 def test_options_of_a_scenario_count(small):
-    plain, strong = (Take(Choice("push", options=options), 1, small) for options in ((), (("force", 900.0),)))
+    plain, strong = (StudioTrial(Choice("push", options=options), 1, small) for options in ((), (("force", 900.0),)))
     ((_, push),), ((_, harder),) = plain._events, strong._events
     assert np.hypot(*push.force[:2]) == pytest.approx(400)
     assert np.hypot(*harder.force[:2]) == pytest.approx(900)
@@ -203,7 +203,7 @@ def test_options_of_a_scenario_count(small):
 )
 def test_bad_choices_are_refused_in_a_sentence(choice, message):
     with pytest.raises(UserError, match=re.escape(message)):
-        Take(choice, 1)
+        StudioTrial(choice, 1)
 
 
 # Steering
@@ -255,7 +255,7 @@ def test_a_goal_during_steering_is_what_remains(take):
 
 @pytest.mark.parametrize("scenario", ["steer", "turbo"])
 def test_after_steering_a_walk_it_stands(small, scenario):
-    take = Take(Choice(scenario), 1, small)
+    take = StudioTrial(Choice(scenario), 1, small)
     take.step()
     assert take.wanted.goal == scenario
     take.steer(0.0, 1.0)
@@ -275,7 +275,7 @@ def test_steering_with_no_direction_is_refused(take, x, y):
 # Wishes by name
 
 
-def turned(take: Take, angle: float) -> np.ndarray:
+def turned(take: StudioTrial, angle: float) -> np.ndarray:
     """The present state, turned about the vertical."""
     data = take.scene.show(take.session.world.state[0])
     data.qpos[3:7] = (np.cos(angle / 2), 0, 0, np.sin(angle / 2))
@@ -446,7 +446,7 @@ def test_a_goal_that_the_other_scene_has_no_ball_for_is_refused(take):
 # Balls
 
 
-def joints(take: Take) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def joints(take: StudioTrial) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     data, model = take.scene.show(take.session.world.state[0]), take.scene.model
     names = [model.joint(i).name for i in range(model.njnt)]
     return {name: (data.joint(name).qpos.copy(), data.joint(name).qvel.copy()) for name in names}
@@ -454,7 +454,7 @@ def joints(take: Take) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 @pytest.mark.parametrize("scenario", ["stand", "juggle", "obstacles"])
 def test_a_first_throw_rebuilds_the_scene_and_nothing_else_is_lost(small, scenario):
-    take = Take(Choice(scenario, "humanoid-light"), 1, small)
+    take = StudioTrial(Choice(scenario, "humanoid-light"), 1, small)
     take.send(*CHANGES, REACH, Push("torso", (300.0, 100.0, 0.0)))
     stepped(take, 4)
     scene, before, clock, settings = take.scene, joints(take), take.time, take.controller.planner.settings
@@ -533,7 +533,7 @@ def test_bad_throws_change_nothing(take, position, velocity, mass, message):
 
 def test_events_come_at_their_time_also_after_another_start(small):
     """A push at 1 to 2 s, between two frames: it comes with the later one, exactly once, from wherever one goes on."""
-    take = Take(Choice("push"), 1, small)
+    take = StudioTrial(Choice("push"), 1, small)
     (when, push), start, dt = take._events[0], take.session.start, take.scene.dt
     frame = int(np.ceil(when / dt))
     assert (frame - 1) * dt + 1e-3 < when < frame * dt - 1e-3
@@ -546,7 +546,7 @@ def test_events_come_at_their_time_also_after_another_start(small):
 
 
 def test_events_come_once_where_a_throw_rebuilds_the_scene(small):
-    take = Take(Choice("push"), 1, small)
+    take = StudioTrial(Choice("push"), 1, small)
     (when, push), start, dt = take._events[0], take.session.start, take.scene.dt
     take.enter(take.scene, start, int(when / dt) * dt - dt)
     came = []
@@ -558,7 +558,7 @@ def test_events_come_once_where_a_throw_rebuilds_the_scene(small):
 
 def test_an_event_on_a_frame_comes_with_it(small):
     """A new direction every 5 s, to the frame."""
-    take = Take(Choice("steer"), 1, small)
+    take = StudioTrial(Choice("steer"), 1, small)
     start, dt = take.session.start, take.scene.dt
     for begin in (148, 150, 151, 300, 301):
         take.enter(take.scene, start, begin * dt)
@@ -567,7 +567,7 @@ def test_an_event_on_a_frame_comes_with_it(small):
 
 
 def test_an_event_at_the_start_comes_in_the_first_frame_only(small):
-    take = Take(Choice("reach"), 1, small)
+    take = StudioTrial(Choice("reach"), 1, small)
     (_, goal) = take._events[0]
     assert take.step().commands == (goal,)
     assert take.wanted == goal
@@ -639,7 +639,7 @@ def advance(stage: Stage, frames: int) -> list[np.ndarray]:
 
 def test_a_stage_advances_by_frames(stage, seats, small):
     states = advance(stage, 3)
-    assert np.array_equal(states, stepped(Take(Choice("stand"), 1, small), 3))
+    assert np.array_equal(states, stepped(StudioTrial(Choice("stand"), 1, small), 3))
     assert (stage.timeline.oldest, stage.timeline.newest) == (1, 3)
     assert [stage.timeline.at(i + 1).state.tobytes() for i in range(3)] == [state.tobytes() for state in states]
     assert stage.timeline.at(2).time == pytest.approx(2 * stage.take.scene.dt)
@@ -680,7 +680,7 @@ def test_pausing_stops_time_and_playing_goes_on_where_it_was(stage, seats, small
     do(stage, stage.pause)
     newest = stage.timeline.newest
     states = [stage.timeline.at(tick).state for tick in range(1, newest + 1)]
-    assert np.array_equal(states, stepped(Take(Choice("stand"), 1, small), newest))
+    assert np.array_equal(states, stepped(StudioTrial(Choice("stand"), 1, small), newest))
 
 
 def test_a_pause_before_the_first_frame(stage, seats):

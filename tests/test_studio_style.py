@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from studio_browser import Studio, Window, browser, until
 
-from tumble.commands import Walk
 from tumble.errors import UserError
+from tumble.live.commands import Walk
+from tumble.maths.vectors import spline
 from tumble.studio.style_panel import FIRST, GROUPS, group_of, style_now, words
-from tumble.studio.take import Choice, Take
+from tumble.studio.trial import Choice, StudioTrial
 from tumble.walking.style import KNOTS, TRAJECTORIES, Style, builtin_styles, read_style
 from tumble.walking.style_file import LARGEST, style_in, written
-from tumble.walking.vectors import spline
 
 pytestmark = pytest.mark.flaky(reruns=2)  # a browser beside a simulation on two busy cores may be late
 
@@ -74,11 +74,11 @@ def test_what_is_no_style_says_why(data, message):
 
 
 @pytest.fixture
-def take() -> Take:
-    return Take(Choice("steer-walk", "biped", "walker"), 1)
+def take() -> StudioTrial:
+    return StudioTrial(Choice("steer-walk", "biped", "walker"), 1)
 
 
-def walked(take: Take, seconds: float) -> float:
+def walked(take: StudioTrial, seconds: float) -> float:
     """Mean height of the pelvis in the last second, m."""
     heights = []
     for _ in range(round(seconds / take.dt)):
@@ -105,7 +105,7 @@ def test_the_style_that_is_wished_for_is_the_one_that_is_edited(take):
     assert style_now(take) == builtin_styles()["happy"]
     take.controller.restyle(replace(style_now(take), period=0.5))
     assert style_now(take).period == 0.5 and builtin_styles()["happy"].period == 0.65
-    assert style_now(Take(Choice("stand"), 1)) is None
+    assert style_now(StudioTrial(Choice("stand"), 1)) is None
 
 
 def test_a_style_of_another_name_is_refused(take):
@@ -186,7 +186,7 @@ def saved(window: Window) -> Style:
 def height(window: Window) -> float:
     """Mean height of the pelvis in the next second, m."""
     window.frames(30)
-    return float(window.track("pelvis")[:, 3].mean())
+    return float(window.history("pelvis")[:, 3].mean())
 
 
 def test_dragged_knots_lower_the_walk(fresh):

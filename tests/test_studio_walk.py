@@ -7,15 +7,15 @@ import msgspec
 import numpy as np
 import pytest
 
-from tumble.commands import SetGoal, Walk
 from tumble.errors import UserError
-from tumble.recording import Recorder
-from tumble.studio.take import HURRY, STROLL, Choice, Take, inherit
+from tumble.live.commands import SetGoal, Walk
+from tumble.live.recording import Recorder
+from tumble.studio.trial import HURRY, STROLL, Choice, StudioTrial, inherit
 
 
 @pytest.fixture
-def take() -> Take:
-    return Take(Choice("steer-walk", "biped", "walker"), 1)
+def take() -> StudioTrial:
+    return StudioTrial(Choice("steer-walk", "biped", "walker"), 1)
 
 
 def test_a_frame_is_about_a_thirtieth_of_a_second(take):
@@ -102,11 +102,11 @@ def test_what_a_walker_cannot_do_is_refused(take, command, message):
 
 def test_controllers_that_do_not_fit_a_scenario_say_so():
     with pytest.raises(UserError, match="controller 'cpbp' plans for goals, and this is walked by wishes"):
-        Take(Choice("steer-walk", "biped", "cpbp"), 1)
+        StudioTrial(Choice("steer-walk", "biped", "cpbp"), 1)
     with pytest.raises(UserError, match="controller 'walker' takes wishes, and this wants a goal; choose: cpbp"):
-        Take(Choice("stand", "humanoid", "walker"), 1)
+        StudioTrial(Choice("stand", "humanoid", "walker"), 1)
     with pytest.raises(UserError, match="a walker needs a biped with the bones"):
-        Take(Choice("steer-walk", "humanoid", "walker"), 1)
+        StudioTrial(Choice("steer-walk", "humanoid", "walker"), 1)
 
 
 def test_another_body_walks_on_at_once(take):
@@ -123,7 +123,7 @@ def test_another_body_walks_on_at_once(take):
         take.step()
     assert take.session.world.view("com_velocity")[0, 0] > 0.3
     assert take.session.world.view("pelvis.pos")[0, 2] > before[2]
-    again = Take(choice, 1)
+    again = StudioTrial(choice, 1)
     assert again.scene.fingerprint == take.scene.fingerprint
 
 
@@ -132,7 +132,7 @@ def test_edited_styles_survive_another_body_and_a_new_start(take):
     take.controller.restyle(style)
     take.reshape(replace(take.choice, proportions=(("legs", 1.1),)))
     assert take.controller.styles[0] == style
-    fresh = Take(take.choice, 1)
+    fresh = StudioTrial(take.choice, 1)
     inherit(fresh.controller, take.controller)
     assert fresh.controller.styles[0] == style
 

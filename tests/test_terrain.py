@@ -7,10 +7,9 @@ import pytest
 
 from tumble.characters.biped import biped
 from tumble.errors import UserError
-from tumble.props import Box
+from tumble.maths.vectors import spline
 from tumble.scenarios.terrain import HIGHEST, LOWEST, STEEPEST, Duck, Stairs, StepOver, across, end_of
 from tumble.scenarios.walking import walking_scene
-from tumble.sims import Sims
 from tumble.skills.ways import lowest_duck
 from tumble.walking import Walker
 from tumble.walking import memory as mem
@@ -33,7 +32,8 @@ from tumble.walking.terrain import (
     thickest_step,
     wall,
 )
-from tumble.walking.vectors import spline
+from tumble.world.props import Box
+from tumble.world.sims import Sims
 
 HEEL, TOE, GAP = 0.1, 0.18, 0.03
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from tumble import toy
 from tumble.characters import humanoid
 from tumble.errors import UserError
-from tumble.motors import ForceMotors, VelocityMotors
 from tumble.planners import CPBP
-from tumble.scene import Scene
-from tumble.sims import Sims
+from tumble.scenarios import toy
+from tumble.world.motors import ForceMotors, VelocityMotors
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
 
 @pytest.fixture(scope="module")

@@ -9,14 +9,12 @@ import pytest
 
 from tumble.characters import humanoid
 from tumble.characters.biped import biped, robot
-from tumble.commands import Walk
 from tumble.errors import UserError
-from tumble.motors import ForceMotors
-from tumble.recording import Recorder, Recording
+from tumble.live.commands import Walk
+from tumble.live.recording import Recorder, Recording
+from tumble.live.session import Session
+from tumble.maths.vectors import about, from_axes, multiply, spline, turn_between, turned, wrapped
 from tumble.scenarios.walking import walking_scene
-from tumble.scene import Physics, Scene
-from tumble.session import Session
-from tumble.sims import Sims
 from tumble.skills import memory as skill_memory
 from tumble.walking import Walker, WalkSettings, builtin_styles, crowd_kernel
 from tumble.walking import memory as mem
@@ -35,7 +33,9 @@ from tumble.walking.legs import (
 from tumble.walking.pose import trajectory, wish_style
 from tumble.walking.style import FOOT_HEIGHT, read_style, table_of
 from tumble.walking.swing import _clear_of
-from tumble.walking.vectors import about, from_axes, multiply, spline, turn_between, turned, wrapped
+from tumble.world.motors import ForceMotors
+from tumble.world.scene import Physics, Scene
+from tumble.world.sims import Sims
 
 PHYSICS = Physics(timestep=1 / 500, speculative=False, friction=0.8)
 

@@ -4,15 +4,15 @@ import mujoco
 import numpy as np
 import pytest
 
-from tumble import toy
 from tumble.characters import humanoid
 from tumble.errors import UserError
 from tumble.goals import balance
 from tumble.planners import CPBP, CPBPSettings
-from tumble.planners.wrists import FAST, SOON, about_to_hit
-from tumble.props import Box
-from tumble.scene import Scene
-from tumble.sims import Sims
+from tumble.planners.cpbp.wrists import FAST, SOON, about_to_hit
+from tumble.scenarios import toy
+from tumble.world.props import Box
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
 
 def row(middle, half, turn=0.0) -> list[float]:

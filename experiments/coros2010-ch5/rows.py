@@ -7,8 +7,8 @@ import numpy as np
 
 from tumble.characters import Character, biped
 from tumble.scenarios.walking import walking_scene
-from tumble.sims import Sims
 from tumble.walking import Walker, WalkSettings
+from tumble.world.sims import Sims
 
 FALLEN = 0.5  # of the root's standing height
 

@@ -28,13 +28,13 @@ from tumble.characters import character
 from tumble.cli.bench_crowd import measure as measure_crowd
 from tumble.controllers import controller_kind
 from tumble.scenarios import Scenario, run_trial
-from tumble.scenarios.crowd import Crowd
-from tumble.scenarios.errands import CrateCarry, CratePull, CratePush, PickUp, TheCourse
+from tumble.scenarios.crowd import CrowdDance
+from tumble.scenarios.manipulation import CrateCarry, CratePull, CratePush, ObstacleCourse, PickUpCup
 from tumble.scenarios.terrain import Duck, Stairs, StepOver
 
 RESULTS = Path(__file__).parent / "results" / "skills.json"
 SEED, TRIALS = 3000, 10  # the first one; of each case
-QUICK = Crowd(until=5.0)
+QUICK = CrowdDance(until=5.0)
 SHOWN: dict[str, tuple[str, str, Callable[[list[float]], float]]] = {  # name for people, unit, what of all trials
     "falls": ("falls", "", sum),
     "peak_torque": ("torque", "N m", max),
@@ -56,9 +56,9 @@ class Case(NamedTuple):
 
 
 CASES = {
-    "pick-up": Case(PickUp(), theirs="three characters, any height"),
-    "pick-up, robot": Case(PickUp(), "robot", "the same"),
-    "pick-up, beast1": Case(PickUp(), "beast1", "the same"),
+    "pick-up": Case(PickUpCup(), theirs="three characters, any height"),
+    "pick-up, robot": Case(PickUpCup(), "robot", "the same"),
+    "pick-up, beast1": Case(PickUpCup(), "beast1", "the same"),
     "crate-push": Case(CratePush(), theirs="80 kg, friction 0.2"),
     "crate-pull": Case(CratePull(), theirs="80 kg, friction 0.2"),
     "crate-carry": Case(CrateCarry(), theirs="5 to 25 kg"),
@@ -66,8 +66,8 @@ CASES = {
     "step-over": Case(StepOver(), theirs="obstacles of up to 45 cm"),
     "duck": Case(Duck(), theirs="obstacles and bars, any offset"),
     "stairs": Case(Stairs(), theirs="15 cm"),
-    "course": Case(TheCourse(), theirs="15 kg, steps of 15 cm, obstacles of 20 cm"),
-    "crowd": Case(Crowd(), theirs="16 dancers"),
+    "course": Case(ObstacleCourse(), theirs="15 kg, steps of 15 cm, obstacles of 20 cm"),
+    "crowd": Case(CrowdDance(), theirs="16 dancers"),
 }
 
 

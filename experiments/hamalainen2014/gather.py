@@ -30,11 +30,11 @@ from report import RESULTS, parser, place, spread, store, versions
 from trials import Point, code, script, setting, warm_up
 
 from tumble.errors import UserError, check_number
-from tumble.experience import Experience
-from tumble.experience_file import ExperienceFile
+from tumble.learners.experience import Experience
+from tumble.live.experience_file import ExperienceFile
+from tumble.live.session import Session
 from tumble.planners import Planned
 from tumble.scenarios import run_trial
-from tumble.session import Session
 
 FIRST = 10_000  # seed
 WAIT = 10.0  # s from one line of progress to the next

@@ -32,20 +32,20 @@ import tumble
 from tumble.characters import character
 from tumble.controllers import controller_kind
 from tumble.errors import UserError, check_number
-from tumble.experience import Experience
-from tumble.experience_file import ExperienceFile
 from tumble.goals import Goal
+from tumble.learners.experience import Experience
+from tumble.live.experience_file import ExperienceFile
+from tumble.live.recording import replace_file
+from tumble.live.session import Session
 from tumble.planners import SMC, Planned
-from tumble.recording import replace_file
 from tumble.scenarios import SCENARIOS, Scenario, run_trial
-from tumble.scene import Scene
-from tumble.session import Session
+from tumble.world.scene import Scene
 
 README = Path(__file__).parent / "README.md"
 ALIKE = ("figure12", "figure13")  # results that may have trials in common
 CODE = (  # what decides how a trial goes, in the package's folder
     "characters/*.py", "goals/*.py", "planners/*.py", "scenarios/balancing.py", "scenarios/dodging.py",
-    "scenarios/run.py", "scenarios/track.py", "experience.py", "motors.py", "props.py", "rollouts.py", "sampling.py",
+    "scenarios/run.py", "scenarios/history.py", "experience.py", "motors.py", "props.py", "rollouts.py", "sampling.py",
     "scene.py", "session.py", "sims.py", "spatial.py",
 )  # fmt: skip
 

@@ -36,7 +36,7 @@ from tumble.errors import UserError, check_number
 from tumble.goals import Goal
 from tumble.planners import CPBP, CPBPSettings, Planned
 from tumble.scenarios import SCENARIOS, Scenario, run_trial
-from tumble.scene import Scene
+from tumble.world.scene import Scene
 
 PANELS = {
     "left": [(samples, 1.2) for samples in (8, 16, 32, 64, 128, 256)],

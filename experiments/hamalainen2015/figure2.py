@@ -16,9 +16,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from report import BLUE, INK, RED, main, rounded, segments, world
 
-from tumble import toy
 from tumble.planners import CPBP, Plan
-from tumble.planners.cpbp import Tree
+from tumble.planners.cpbp.cpbp import WalkerTree
+from tumble.scenarios import toy
 
 SEED = 8  # of seeds 0 to 10 the one whose cost drops by the median
 
@@ -33,7 +33,7 @@ def measure(quick: bool) -> dict[str, Any]:
     return {"figure": 2, "seed": SEED, "samples": 32, "iterations": iterations}
 
 
-def account(plan: Plan, tree: Tree, dt: float) -> dict[str, Any]:
+def account(plan: Plan, tree: WalkerTree, dt: float) -> dict[str, Any]:
     """Segments of all samples, pruned ones too; paths; instants of resampling as places ahead."""
     ends = tree.states[1:, :, [0, 2]]
     starts = tree.states[np.arange(len(ends))[:, None], tree.ancestors][:, :, [0, 2]]

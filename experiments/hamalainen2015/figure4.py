@@ -16,7 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from report import INK, main, rounded, segments, world
 
-from tumble import toy
+from tumble.scenarios import toy
 
 STEPS, DT = 12, 0.125  # longer steps than in figure 2, so that one can see segments
 HEIGHT, RISE, ACCELERATION = 1.0, 3.0, 20.0  # bounds of the uniform proposals: m, m/s, m/s^2

@@ -17,8 +17,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from report import BLUE, GREY, INK, RED, main, rounded
 
-from tumble import toy
 from tumble.planners import CPBP
+from tumble.scenarios import toy
 
 MUTATIONS = (0.25, 1.0)
 KINDS = {"Q = 0": (False, False), "Q = 0, LR": (False, True), "Q ≠ 0": (True, False), "Q ≠ 0, LR": (True, True)}

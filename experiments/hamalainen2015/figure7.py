@@ -17,11 +17,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from report import BLUE, RED, main, rounded, segments, world
 
-from tumble import toy
 from tumble.planners import CPBP
-from tumble.planners.beliefs import backward, density, drifted, forward, widths
-from tumble.planners.cpbp import Tree
-from tumble.planners.kernels import path_of
+from tumble.planners.cpbp.beliefs import backward, density, drifted, forward, widths
+from tumble.planners.cpbp.cpbp import WalkerTree
+from tumble.planners.cpbp.kernels import path_of
+from tumble.scenarios import toy
 
 SAMPLES = 12
 
@@ -60,14 +60,14 @@ def measure(quick: bool) -> dict[str, Any]:
     }
 
 
-def pruned(tree: Tree) -> np.ndarray:
+def pruned(tree: WalkerTree) -> np.ndarray:
     """(K, N) bool: samples from which no trajectory reaches the horizon."""
     dead = np.ones(tree.ancestors.shape, bool)
     dead[np.arange(len(dead))[:, None], path_of(tree.ancestors)] = False
     return dead
 
 
-def believed(tree: Tree, dt: float, unit: np.ndarray) -> np.ndarray:
+def believed(tree: WalkerTree, dt: float, unit: np.ndarray) -> np.ndarray:
     """(K, N) beliefs (eq. 13) of the samples, for any sqrt(Q), relative to each step's highest."""
     starts = drifted(tree.states[:-1], dt) / unit
     crowd = np.array([density(starts[k], tree.ancestors[k]) for k in range(len(starts))])

@@ -27,9 +27,9 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from tumble import toy
 from tumble.errors import UserError
-from tumble.recording import replace_file
+from tumble.live.recording import replace_file
+from tumble.scenarios import toy
 
 RESULTS = Path(__file__).parent / "results"
 INK, GREY, BLUE, GREEN, RED = "#222222", "#9a9a9a", "#3b6fd4", "#2e9e4f", "#c8442f"

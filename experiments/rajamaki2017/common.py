@@ -40,22 +40,22 @@ from matplotlib.figure import Figure
 
 import tumble
 from tumble.characters import character
-from tumble.commands import Reset
 from tumble.errors import UserError, check_number
 from tumble.learners import Learners
+from tumble.live.commands import Reset
+from tumble.live.recording import replace_file
+from tumble.live.session import Frame, Session
 from tumble.planners import MCTS, MCTSSettings, Plan, Planned
-from tumble.recording import replace_file
 from tumble.scenarios import SCENARIOS
 from tumble.scenarios.gaits import LearnWalk
-from tumble.scenarios.track import Track
-from tumble.scene import Scene
-from tumble.session import Frame, Session
+from tumble.scenarios.history import History
+from tumble.world.scene import Scene
 
 RESULTS = Path(__file__).parent / "results"
 INK, GREY, BLUE, GREEN, RED = "#222222", "#9a9a9a", "#3b6fd4", "#2e9e4f", "#c8442f"
 CODE = (  # what decides how a trial goes, in the package's folder
     "characters/*.py", "goals/*.py", "learners/*.py", "planners/*.py", "scenarios/gaits.py", "scenarios/run.py",
-    "scenarios/track.py", "motors.py", "scene.py", "session.py", "sims.py", "spatial.py",
+    "scenarios/history.py", "motors.py", "scene.py", "session.py", "sims.py", "spatial.py",
 )  # fmt: skip
 Trial = Any  # a NamedTuple with a seed
 Run = Callable[[Trial, Callable[[], bool]], dict[str, Any] | None]
@@ -137,12 +137,12 @@ class Notes:
     """A listener that notes what the figures are made of.
 
     Attributes:
-      track: the trial's own.
+      history: the trial's own.
       costs: of the best trajectory that each frame found.
       seconds: of wall time that each frame's control took.
     """
 
-    track: Track
+    history: History
 
     def __init__(self) -> None:
         self.costs, self.seconds = list[float](), list[float]()
@@ -150,7 +150,7 @@ class Notes:
 
     def watch(self, session: Session) -> None:
         """For `run_trial`."""
-        self.track = next(one for one in session.listeners if isinstance(one, Track))
+        self.history = next(one for one in session.listeners if isinstance(one, History))
         session.listeners.append(self)
 
     def __call__(self, session: Session, frame: Frame) -> None:
@@ -164,7 +164,7 @@ class Notes:
     def jerk(self, part: slice) -> float:
         """RMS over joints and some frames, rad/s^3; being put back on its feet does not count."""
         joints, jumps = np.array(self._joints)[part], np.array(self._jumps)[part]
-        third = np.diff(joints, n=2, axis=0) / self.track.scene.dt**2
+        third = np.diff(joints, n=2, axis=0) / self.history.scene.dt**2
         smooth = third[~(jumps[1:-1] | jumps[2:])] if len(third) else third
         return rounded(np.sqrt((smooth**2).mean())) if smooth.size else math.nan
 

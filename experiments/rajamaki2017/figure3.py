@@ -100,16 +100,16 @@ def run(trial: Trial, stop: Callable[[], bool]) -> dict[str, Any] | None:
     result = run_trial(scenario, scene, controller, trial.seed, trial.seconds, notes.watch, stop)
     if not result.finished:
         return None
-    edge, along = EDGE * RATE, notes.track.along
+    edge, along = EDGE * RATE, notes.history.along
     return {
         "cost": [rounded(cost) for cost in notes.costs],
         "jerk_first": notes.jerk(slice(edge)),
         "jerk_last": notes.jerk(slice(-edge, None)),
         "speed": rounded(along.mean()),
         "speed_last": rounded(along[-edge:].mean()),
-        "downs": notes.track.downs(),
-        "resets": len(notes.track.resets()),
-        "broken": notes.track.broken,
+        "downs": notes.history.downs(),
+        "resets": len(notes.history.resets()),
+        "broken": notes.history.broken,
         "plan_ms": rounded(1000 * np.median(notes.seconds)),
         "wall_seconds": round(time.perf_counter() - began, 1),
     }

@@ -126,24 +126,24 @@ def run(trial: Trial, stop: Callable[[], bool]) -> dict[str, Any] | None:
     pace = SHARE * scenario.pace
 
     def over() -> bool:
-        return stop() or notes.track.stable(trial.steady, pace) is not None
+        return stop() or notes.history.stable(trial.steady, pace) is not None
 
     controller = searching(scenario, scene, trial.settings, trial.seed, THREADS)
     result = run_trial(scenario, scene, controller, trial.seed, trial.seconds, notes.watch, over)
-    track = notes.track
-    stable = track.stable(trial.steady, pace)
+    history = notes.history
+    stable = history.stable(trial.steady, pace)
     if stable is None and not result.finished:
         return None
-    wall = float(track.wall[-1])
+    wall = float(history.wall[-1])
     return {
         "stable": stable is not None,
         "under_a_minute": stable is not None and wall < MINUTE,
         "stable_wall_seconds": round(wall, 2),
-        "stable_seconds": round(track.frames * scene.dt, 3),
-        "downs": track.downs(),
-        "resets": len(track.resets()),
-        "broken": track.broken,
-        "speed": rounded(track.along[track.last(trial.steady)].mean()),
+        "stable_seconds": round(history.frames * scene.dt, 3),
+        "downs": history.downs(),
+        "resets": len(history.resets()),
+        "broken": history.broken,
+        "speed": rounded(history.along[history.last(trial.steady)].mean()),
         "jerk_last": notes.jerk(slice(-5 * round(1 / scene.dt), None)),
         "plan_ms": rounded(1000 * np.median(notes.seconds)),
         "load": round(os.getloadavg()[0], 2),

@@ -40,10 +40,10 @@ from matplotlib.figure import Figure
 from tumble.characters import character
 from tumble.errors import UserError, check_number
 from tumble.goals import Goal, gait, steer
+from tumble.live.recording import replace_file
 from tumble.planners import CPBP, CPBPSettings
-from tumble.recording import replace_file
-from tumble.scene import Scene
-from tumble.sims import Sims
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
 RESULTS = Path(__file__).parent / "results"
 TASKS: dict[str, tuple[str, Callable[..., Goal], float]] = {  # character, goal, m/s

@@ -59,8 +59,8 @@ from matplotlib.figure import Figure
 from tumble.characters import character
 from tumble.errors import check_number
 from tumble.learners import Learners
+from tumble.live.recording import replace_file
 from tumble.planners import MCTSSettings
-from tumble.recording import replace_file
 from tumble.scenarios import run_trial
 from tumble.scenarios.gaits import SHARE
 
@@ -180,7 +180,7 @@ def train(training: Training, stop: Callable[[], bool], folder: Path) -> dict[st
         if not result.finished:
             return None
         learners = controller.planner.learners
-        downs.append(notes.track.downs())
+        downs.append(notes.history.downs())
     assert learners is not None
     kept = learners.kept()
     replace_file(folder / training.file, lambda file: np.savez(file, allow_pickle=False, **kept))
@@ -200,19 +200,19 @@ def run(trial: Trial, stop: Callable[[], bool], files: dict[int, Path]) -> dict[
     result = run_trial(scenario, scene, controller, trial.seed, trial.seconds, notes.watch, stop)
     if not result.finished:
         return None
-    track = notes.track
-    touched, pace = np.flatnonzero(~track.only_feet), SHARE * scenario.pace
-    success = not touched.size and track.lasted(trial.seconds)
+    history = notes.history
+    touched, pace = np.flatnonzero(~history.only_feet), SHARE * scenario.pace
+    success = not touched.size and history.lasted(trial.seconds)
     return {
         "success": success,
-        "kept_pace": success and bool(track.along.mean() >= pace),
+        "kept_pace": success and bool(history.along.mean() >= pace),
         "contact_seconds": rounded((touched[0] + 1) * scene.dt) if touched.size else None,
-        "speed": rounded(track.along.mean()),
+        "speed": rounded(history.along.mean()),
         "frames_a_second": rounded(1 / np.mean(notes.seconds)),
         "jerk_last": notes.jerk(slice(-round(5 / scene.dt), None)),
-        "downs": track.downs(),
-        "resets": len(track.resets()),
-        "broken": track.broken,
+        "downs": history.downs(),
+        "resets": len(history.resets()),
+        "broken": history.broken,
         "wall_seconds": round(time.perf_counter() - began, 1),
     }
 

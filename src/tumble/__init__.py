@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tumble.characters import CHARACTERS, Character, biped, character, humanoid
-    from tumble.commands import Do, Drag, Explode, Push, Release, Reset, SetGoal, SetParameter, Throw, Walk
-    from tumble.controller import Controller
+    from tumble.control.controller import Controller
     from tumble.errors import UserError
     from tumble.goals import Goal, Term, Way, balance, gait, juggle, on_ball, reach, reaching, steer, turbo
+    from tumble.live.commands import Do, Drag, Explode, Push, Release, Reset, SetGoal, SetParameter, Throw, Walk
+    from tumble.live.recording import Recorder, Recording
+    from tumble.live.session import Frame, Session
     from tumble.planners import (
         CPBP,
         MCTS,
@@ -31,18 +33,16 @@ if TYPE_CHECKING:
         Planner,
         SMCSettings,
     )
-    from tumble.props import Ball, Box, Companion, Crate
-    from tumble.recording import Recorder, Recording
     from tumble.scenarios import SCENARIOS, Scenario, run_trial
-    from tumble.scene import Physics, Scene
-    from tumble.session import Frame, Session
-    from tumble.sims import Sims
     from tumble.walking import Walker, WalkSettings
+    from tumble.world.props import Ball, Box, Companion, Crate
+    from tumble.world.scene import Physics, Scene
+    from tumble.world.sims import Sims
 
 _HOMES = {
     "characters": ("CHARACTERS", "Character", "biped", "character", "humanoid"),
-    "commands": ("Do", "Drag", "Explode", "Push", "Release", "Reset", "SetGoal", "SetParameter", "Throw", "Walk"),
-    "controller": ("Controller",),
+    "live.commands": ("Do", "Drag", "Explode", "Push", "Release", "Reset", "SetGoal", "SetParameter", "Throw", "Walk"),
+    "control.controller": ("Controller",),
     "errors": ("UserError",),
     "goals": ("Goal", "Term", "Way", "balance", "gait", "juggle", "on_ball", "reach", "reaching", "steer", "turbo"),
     "planners": (
@@ -57,12 +57,12 @@ _HOMES = {
         "Planner",
         "SMCSettings",
     ),
-    "props": ("Ball", "Box", "Companion", "Crate"),
-    "recording": ("Recorder", "Recording"),
+    "world.props": ("Ball", "Box", "Companion", "Crate"),
+    "live.recording": ("Recorder", "Recording"),
     "scenarios": ("SCENARIOS", "Scenario", "run_trial"),
-    "scene": ("Physics", "Scene"),
-    "session": ("Frame", "Session"),
-    "sims": ("Sims",),
+    "world.scene": ("Physics", "Scene"),
+    "live.session": ("Frame", "Session"),
+    "world.sims": ("Sims",),
     "walking": ("WalkSettings", "Walker"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

@@ -22,8 +22,8 @@ import mujoco
 import numpy as np
 
 from tumble.errors import UserError, check_number
-from tumble.recording import replace_file
-from tumble.scene import Scene
+from tumble.live.recording import replace_file
+from tumble.world.scene import Scene
 
 if TYPE_CHECKING:
     from PIL import Image

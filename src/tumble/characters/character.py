@@ -40,7 +40,7 @@ class Character:
       root, trunk, head: body names; the trunk is what must be upright in a balanced pose.
       feet, hands, toes: body names, left before right; toes that are bodies of their own, or none.
       arms: the joint groups that move the hands, in the same order.
-      palms: sites of the hands that grips hold with (`tumble.grips`), in the same order; or none.
+      palms: sites of the hands that grips hold with (`tumble.world.grips`), in the same order; or none.
       motor_gain: of the servos over their strength, s/rad: how stiffly they keep to a speed.
       poses: joint angles in rad by pose name; 'rest' must be there. Joints not named are at 0.
       recipe: JSON-able arguments that make this character again, kept in recordings.

@@ -26,7 +26,7 @@ from typing import Any
 import mujoco
 
 from tumble.characters.character import Character
-from tumble.characters.legged_parts import MOTOR_GAIN, SIDES, Hinge, Maker, Size, actuated, density, on
+from tumble.characters.legged_parts import MOTOR_GAIN, SIDES, Hinge, LeggedMaker, Size, actuated, density, on
 from tumble.characters.looks import SHIRT, SHOES, SKIN, TROUSERS, Colour, add_face
 from tumble.characters.simbicon_parts import shade
 
@@ -95,7 +95,7 @@ def humanoid_walker() -> Character:
     """The humanoid of rajamaki2017: 13 capsules, 24 hinges and a free root, 30 kg, 1.72 m."""
 
     def build() -> mujoco.MjSpec:
-        make = Maker(density(30.0, WALKER))
+        make = LeggedMaker(density(30.0, WALKER))
         pelvis = make.bone(make.spec.worldbody, "pelvis", (0, 0, _leg_length()), {})
         pelvis.add_freejoint(name="root")
         torso = _trunk(make, pelvis, SPINE, NECK)
@@ -122,7 +122,7 @@ def planar_walker() -> Character:
     """The humanoid walker without arms in the plane y = 0: a stiff trunk, 6 hinges, 25 kg."""
 
     def build() -> mujoco.MjSpec:
-        make = Maker(density(30.0, WALKER))
+        make = LeggedMaker(density(30.0, WALKER))
         pelvis = make.bone(make.spec.worldbody, "pelvis", (0, 0, 0), {})  # slides count from here
         make.weigh(pelvis, TRUNK["pelvis"], TRUNK["pelvis"].length / 2)
         make.keep_in_plane(pelvis)
@@ -159,7 +159,7 @@ def _straight() -> dict[str, float]:
     return {f"{side}_{joint}": angle for side, _ in SIDES for joint, angle in angles.items()}
 
 
-def _trunk(make: Maker, pelvis: Any, spine: Mapping[str, Hinge], neck: Mapping[str, Hinge]) -> Any:
+def _trunk(make: LeggedMaker, pelvis: Any, spine: Mapping[str, Hinge], neck: Mapping[str, Hinge]) -> Any:
     """The torso, after pelvis and head were given their shapes. The pelvis has its origin between the hips."""
     radius, low = TRUNK["pelvis"]
     make.solid(pelvis, (0, 0, 0), (0, 0, low), radius, TROUSERS)
@@ -183,7 +183,7 @@ def _trunk(make: Maker, pelvis: Any, spine: Mapping[str, Hinge], neck: Mapping[s
     return torso
 
 
-def _arm(make: Maker, torso: Any, side: str, sign: int) -> None:
+def _arm(make: LeggedMaker, torso: Any, side: str, sign: int) -> None:
     shoulder = (0, SHOULDER_OUT * sign, TRUNK["torso"].length - SHOULDER_DOWN)
     upper_arm = make.bone(torso, f"{side}_upper_arm", shoulder, on(side, SHOULDER))
     radius, upper = ARM["upper_arm"]
@@ -196,7 +196,7 @@ def _arm(make: Maker, torso: Any, side: str, sign: int) -> None:
     make.capsule(forearm, (0.024, 0, 0.06 - fore), (0.048, 0, -fore), 0.014, SKIN)
 
 
-def _leg(make: Maker, pelvis: Any, side: str, sign: int, hip: Mapping[str, Hinge], meets: str = "") -> None:
+def _leg(make: LeggedMaker, pelvis: Any, side: str, sign: int, hip: Mapping[str, Hinge], meets: str = "") -> None:
     """A leg; with `meets`, its side, it collides with the other."""
     cloth, shoe = (TROUSERS, SHOES) if meets or side == "right" else (shade(TROUSERS, 1.35), shade(SHOES, 0.8))
     upper = make.bone(pelvis, f"{side}_thigh", (0, HIP_OUT * sign, 0), on(side, hip))
@@ -219,7 +219,7 @@ def monoped() -> Character:
     radius, length = SEGMENT
 
     def build() -> mujoco.MjSpec:
-        make = Maker(density(10.0, 3 * [SEGMENT]))
+        make = LeggedMaker(density(10.0, 3 * [SEGMENT]))
         torso = make.bone(make.spec.worldbody, "torso", (0, 0, 2 * length + radius), {})
         torso.add_joint(name="root", type=mujoco.mjtJoint.mjJNT_FREE, damping=DRAG)
         make.solid(torso, (0, 0, 0), (0, 0, length), radius, SHIRT)
@@ -244,7 +244,7 @@ def quadruped() -> Character:
     """The quadruped of rajamaki2017: a torso and four legs of two capsules, 12 hinges and a free root, 30 kg."""
 
     def build() -> mujoco.MjSpec:
-        make = Maker(density(30.0, BEAST))
+        make = LeggedMaker(density(30.0, BEAST))
         radius, length = BARREL
         height = HIP_BELOW + LEG["thigh"].length + LEG["shin"].length + LEG["shin"].radius
         torso = make.bone(make.spec.worldbody, "torso", (0, 0, height), {})
@@ -275,7 +275,7 @@ def _end(leg: str) -> str:
     return leg.partition("_")[2]
 
 
-def _beast_face(make: Maker, torso: Any, end: float) -> None:
+def _beast_face(make: LeggedMaker, torso: Any, end: float) -> None:
     """Neck, head, ears and tail, drawn only: the authors' beast is a torso with legs."""
     make.capsule(torso, (end - 0.02, 0, 0.03), (end + 0.10, 0, 0.17), 0.075, FUR)
     make.ellipsoid(torso, (end + 0.13, 0, 0.21), (0.105, 0.088, 0.085), FUR)
@@ -288,7 +288,7 @@ def _beast_face(make: Maker, torso: Any, end: float) -> None:
     make.capsule(torso, (-end - 0.22, 0, 0.20), (-end - 0.25, 0, 0.27), 0.020, MUZZLE)
 
 
-def _beast_leg(make: Maker, torso: Any, leg: str) -> None:
+def _beast_leg(make: LeggedMaker, torso: Any, leg: str) -> None:
     side, _, end = leg.partition("_")
     place = (HIP_AHEAD * (1 if end == "front" else -1), HIP_ASIDE * (1 if side == "left" else -1), -HIP_BELOW)
     upper = make.bone(torso, f"{leg}_thigh", place, on(leg, BEAST_HIP))

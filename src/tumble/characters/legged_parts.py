@@ -83,7 +83,7 @@ def actuated(groups: Mapping[str, Mapping[str, Hinge]]) -> dict[str, Joint]:
     }
 
 
-class Maker:
+class LeggedMaker:
     """Adds bones, solid capsules and drawings to a spec. Lengths in m."""
 
     def __init__(self, density: float) -> None:

@@ -12,7 +12,7 @@ import mujoco
 
 from tumble.characters.character import Character
 from tumble.characters.looks import EYES
-from tumble.characters.simbicon_parts import SIDES, Ball, Maker, actuated, both, shade
+from tumble.characters.simbicon_parts import SIDES, BallJoint, SimbiconMaker, actuated, both, shade
 
 YELLOW, FLUFF, ORANGE = (0.95, 0.77, 0.25, 1), (0.98, 0.86, 0.45, 1), (0.88, 0.46, 0.16, 1)
 GREEN, BELLY, CLAW = (0.33, 0.47, 0.30, 1), (0.78, 0.74, 0.55, 1), (0.24, 0.22, 0.20, 1)
@@ -20,13 +20,13 @@ STRIPE = shade(GREEN, 0.7)
 WHITE = (0.95, 0.95, 0.92, 1)
 
 BIG_BIRD = {
-    "neck": Ball(300, 20, bend=(-0.6, 1.0), side=(-0.6, 0.6), twist=(-0.6, 0.6)),
-    "head": Ball(300, 20, bend=(-1.2, 0.8), side=(-0.6, 0.6), twist=(-0.6, 0.6)),
+    "neck": BallJoint(300, 20, bend=(-0.6, 1.0), side=(-0.6, 0.6), twist=(-0.6, 0.6)),
+    "head": BallJoint(300, 20, bend=(-1.2, 0.8), side=(-0.6, 0.6), twist=(-0.6, 0.6)),
 } | both(
     {
-        "hip": Ball(1000, 30, bend=(-1.3, 1.9), side=(-1.0, 1.0), twist=(-0.6, 0.6), steady=150),
-        "knee": Ball(1000, 30, bend=(-2.6, -0.3)),
-        "ankle": Ball(500, 15, bend=(-1.5, 1.5), side=(-0.75, 0.75)),
+        "hip": BallJoint(1000, 30, bend=(-1.3, 1.9), side=(-1.0, 1.0), twist=(-0.6, 0.6), steady=150),
+        "knee": BallJoint(1000, 30, bend=(-2.6, -0.3)),
+        "ankle": BallJoint(500, 15, bend=(-1.5, 1.5), side=(-0.75, 0.75)),
     }
 )
 TAIL = (  # place of the joint and centre of mass behind it, m; mass, kg; inertia across and along; capsule
@@ -39,21 +39,21 @@ TAIL = (  # place of the joint and centre of mass behind it, m; mass, kg; inerti
 )
 RAPTOR = (
     {
-        "neck": Ball(300, 10, bend=(-0.8, 1.0), side=(-0.6, 0.6), twist=(-0.6, 0.6)),
-        "head": Ball(300, 20, bend=(-1.2, 0.8), side=(-0.6, 0.6), twist=(-0.6, 0.6)),
+        "neck": BallJoint(300, 10, bend=(-0.8, 1.0), side=(-0.6, 0.6), twist=(-0.6, 0.6)),
+        "head": BallJoint(300, 20, bend=(-1.2, 0.8), side=(-0.6, 0.6), twist=(-0.6, 0.6)),
     }
     | {
-        f"tail_{i}": Ball(300, kd, bend=(-0.5, 0.6), twist=(-0.5, 0.5))
+        f"tail_{i}": BallJoint(300, kd, bend=(-0.5, 0.6), twist=(-0.5, 0.5))
         for i, kd in enumerate((20, 20, 20, 15, 8, 5), start=1)
     }
     | both(
         {
-            "shoulder": Ball(100, 1, bend=(-1.5, 1.5)),
-            "elbow": Ball(100, 1, bend=(-2.2, 0.5)),
-            "hip": Ball(1000, 30, bend=(-1.4, 1.2), side=(-0.75, 0.75), twist=(-0.4, 0.4), steady=150),
-            "knee": Ball(1000, 30, bend=(0.2, 2.2)),
-            "ankle": Ball(1000, 20, bend=(-2.0, 0.5)),
-            "toe": Ball(500, 5, bend=(-1.5, 1.75), side=(-0.5, 0.5)),
+            "shoulder": BallJoint(100, 1, bend=(-1.5, 1.5)),
+            "elbow": BallJoint(100, 1, bend=(-2.2, 0.5)),
+            "hip": BallJoint(1000, 30, bend=(-1.4, 1.2), side=(-0.75, 0.75), twist=(-0.4, 0.4), steady=150),
+            "knee": BallJoint(1000, 30, bend=(0.2, 2.2)),
+            "ankle": BallJoint(1000, 20, bend=(-2.0, 0.5)),
+            "toe": BallJoint(500, 5, bend=(-1.5, 1.75), side=(-0.5, 0.5)),
         }
     )
 )
@@ -67,7 +67,7 @@ def big_bird() -> Character:
     """A bird of 64.1 kg with a heavy head: 9 bones, 18 hinges and a free root (coros2010 section 4.5)."""
 
     def build() -> mujoco.MjSpec:
-        make = Maker(BIG_BIRD)
+        make = SimbiconMaker(BIG_BIRD)
         body = make.bone(make.spec.worldbody, "body", (0, 0, 0.8), None, (0, 0, 0), 20, (0.39, 0.34, 0.40))
         body.add_freejoint(name="root")
         make.capsule(body, (-0.04, 0, 0.0), (0.05, 0, 0.03), 0.18, YELLOW)
@@ -90,7 +90,7 @@ def big_bird() -> Character:
     return character
 
 
-def _bird_head(make: Maker, body: Any) -> None:
+def _bird_head(make: SimbiconMaker, body: Any) -> None:
     neck = make.bone(body, "neck", (0.10, 0, 0.16), "neck", (0, 0, 0.04), 10, (0.12, 0.12, 0.08))
     make.capsule(neck, (0, 0, -0.06), (0, 0, 0.12), 0.075, YELLOW)
     make.ellipsoid(neck, (0, 0, -0.02), (0.11, 0.11, 0.09), FLUFF)
@@ -105,7 +105,7 @@ def _bird_head(make: Maker, body: Any) -> None:
         make.capsule(head, (x, 0, 0.16), (x - 0.05, 0, z), 0.014, FLUFF, False)
 
 
-def _bird_leg(make: Maker, body: Any, side: str, sign: int) -> None:
+def _bird_leg(make: SimbiconMaker, body: Any, side: str, sign: int) -> None:
     thigh = make.bone(
         body, f"{side}_thigh", (-0.025, 0.16 * sign, -0.055), f"{side}_hip", (0, 0.02 * sign, -0.135), 3.7,
         (0.05, 0.05, 0.008),
@@ -132,7 +132,7 @@ def raptor() -> Character:
     """A raptor of 77.8 kg with a tail: 21 bones, 36 hinges and a free root (coros2010 section 4.5)."""
 
     def build() -> mujoco.MjSpec:
-        make = Maker(RAPTOR)
+        make = SimbiconMaker(RAPTOR)
         body = make.bone(make.spec.worldbody, "body", (0, 0, 0.75), None, (0, 0, 0), 25.7, (0.22, 2.5, 2.35))
         body.add_freejoint(name="root")
         make.capsule(body, (-0.14, 0, 0.02), (0.24, 0, 0.02), 0.12, GREEN)
@@ -159,7 +159,7 @@ def raptor() -> Character:
     return character
 
 
-def _raptor_head(make: Maker, body: Any) -> None:
+def _raptor_head(make: SimbiconMaker, body: Any) -> None:
     neck = make.bone(body, "neck", (0.35, 0, 0.05), "neck", (-0.02, 0, 0.16), 5, (0.073, 0.074, 0.013))
     make.capsule(neck, (-0.02, 0, 0.0), (-0.02, 0, 0.26), 0.07, GREEN)
     make.capsule(neck, (-0.07, 0, -0.04), (-0.02, 0, 0.08), 0.09, GREEN, False)
@@ -174,7 +174,7 @@ def _raptor_head(make: Maker, body: Any) -> None:
         make.ellipsoid(head, (0.08, 0.055 * y, 0.055), (0.035, 0.018, 0.012), STRIPE)
 
 
-def _raptor_tail(make: Maker, body: Any) -> None:
+def _raptor_tail(make: SimbiconMaker, body: Any) -> None:
     parent = body
     for i, (at, behind, mass, across, along, (start, end, radius)) in enumerate(TAIL, start=1):
         z = 0.03 if i == 1 else 0.0
@@ -186,7 +186,7 @@ def _raptor_tail(make: Maker, body: Any) -> None:
         parent = bone
 
 
-def _raptor_arm(make: Maker, body: Any, side: str, sign: int) -> None:
+def _raptor_arm(make: SimbiconMaker, body: Any, side: str, sign: int) -> None:
     arm = make.bone(
         body, f"{side}_upper_arm", (0.33, 0.08 * sign, 0.0), f"{side}_shoulder", (0, 0, -0.08), 0.8,
         (0.003, 0.003, 0.001),
@@ -200,7 +200,7 @@ def _raptor_arm(make: Maker, body: Any, side: str, sign: int) -> None:
         make.capsule(forearm, (0.01, 0.5 * y, -0.15), (0.025, y, -0.215), 0.010, CLAW, False)
 
 
-def _raptor_leg(make: Maker, body: Any, side: str, sign: int) -> None:
+def _raptor_leg(make: SimbiconMaker, body: Any, side: str, sign: int) -> None:
     thigh = make.bone(
         body, f"{side}_thigh", (-0.1, 0.07 * sign, 0.03), f"{side}_hip", (0, 0, -0.06), 5.12, (0.05, 0.06, 0.02)
     )

@@ -16,7 +16,7 @@ import mujoco
 
 from tumble.characters.character import Character
 from tumble.characters.looks import SHIRT, SHOES, SKIN, TROUSERS, add_face
-from tumble.characters.simbicon_parts import SIDES, Ball, Maker, actuated, both, shade
+from tumble.characters.simbicon_parts import SIDES, BallJoint, SimbiconMaker, actuated, both, shade
 
 GROUPS = {"waist": "torso", "neck": "torso"} | {
     f"{side}_{joint}": f"{side}_{limb}"
@@ -28,22 +28,22 @@ GROUPS = {"waist": "torso", "neck": "torso"} | {
 # |tau| <= 1000 N m and k_d = 30 N m s/rad for all, facts 2.2; the limits of the joints are ours.
 PLANAR = both(
     {
-        "hip": Ball(1000, 30, bend=(-2.4, 1.2)),
-        "knee": Ball(1000, 30, bend=(0.0, 2.8)),
-        "ankle": Ball(1000, 30, bend=(-0.9, 1.2)),
+        "hip": BallJoint(1000, 30, bend=(-2.4, 1.2)),
+        "knee": BallJoint(1000, 30, bend=(0.0, 2.8)),
+        "ankle": BallJoint(1000, 30, bend=(-0.9, 1.2)),
     }
 )
 BIPED34 = {
-    "waist": Ball(500, 30, bend=(-0.6, 0.6), side=(-0.6, 0.6), twist=(-0.6, 0.6)),
-    "neck": Ball(200, 20, bend=(-0.6, 1.0), side=(-0.6, 0.6), twist=(-0.6, 0.6)),
+    "waist": BallJoint(500, 30, bend=(-0.6, 0.6), side=(-0.6, 0.6), twist=(-0.6, 0.6)),
+    "neck": BallJoint(200, 20, bend=(-0.6, 1.0), side=(-0.6, 0.6), twist=(-0.6, 0.6)),
 } | both(
     {
-        "shoulder": Ball(200, 5, bend=(-3.0, 1.5), side=(-0.3, 2.9), twist=(-1.5, 1.5)),
-        "elbow": Ball(200, 1, bend=(-2.7, 0.0)),
-        "hip": Ball(1000, 30, bend=(-1.9, 1.3), side=(-1.0, 1.0), twist=(-0.6, 0.6), steady=150),
-        "knee": Ball(1000, 30, bend=(0.0, 2.5)),
-        "ankle": Ball(500, 10, bend=(-0.75, 1.0), side=(-0.75, 0.75)),
-        "toe": Ball(50, 0.5, bend=(-0.52, 0.02)),
+        "shoulder": BallJoint(200, 5, bend=(-3.0, 1.5), side=(-0.3, 2.9), twist=(-1.5, 1.5)),
+        "elbow": BallJoint(200, 1, bend=(-2.7, 0.0)),
+        "hip": BallJoint(1000, 30, bend=(-1.9, 1.3), side=(-1.0, 1.0), twist=(-0.6, 0.6), steady=150),
+        "knee": BallJoint(1000, 30, bend=(0.0, 2.5)),
+        "ankle": BallJoint(500, 10, bend=(-0.75, 1.0), side=(-0.75, 0.75)),
+        "toe": BallJoint(50, 0.5, bend=(-0.52, 0.02)),
     }
 )
 
@@ -52,7 +52,7 @@ def planar() -> Character:
     """Seven links in the plane y = 0: a trunk of 70 kg and two legs of 10 kg (facts 2.2)."""
 
     def build() -> mujoco.MjSpec:
-        make = Maker(PLANAR)
+        make = SimbiconMaker(PLANAR)
         # with the head, which is a part of the trunk: 70 kg, centre 0.24 m above the hips, 1.475 kg m^2 about y
         torso = make.bone(make.spec.worldbody, "torso", (0, 0, 0), None, (0, 0, 0.2115), 65, (0.75, 0.72, 0.5))
         _planar_root(torso)
@@ -77,7 +77,7 @@ def _planar_root(torso: Any) -> None:
     torso.add_joint(name="root_z", type=slide, axis=(0, 0, 1))
 
 
-def _planar_trunk(make: Maker, torso: Any) -> None:
+def _planar_trunk(make: SimbiconMaker, torso: Any) -> None:
     make.capsule(torso, (0, 0, 0.04), (0, 0, 0.37), 0.09, SHIRT)
     for y in (-0.05, 0.05):
         make.capsule(torso, (0.0, 0.5 * y, 0.10), (0.012, 1.2 * y, 0.36), 0.085, SHIRT, False)
@@ -88,7 +88,7 @@ def _planar_trunk(make: Maker, torso: Any) -> None:
     _face(make, head, 0.0, 0.005)
 
 
-def _planar_leg(make: Maker, torso: Any, side: str, sign: int) -> None:
+def _planar_leg(make: SimbiconMaker, torso: Any, side: str, sign: int) -> None:
     """The legs are 12 cm apart to be seen; in the plane that is nothing."""
     light = 1.0 if side == "right" else 1.35
     cloth, shoe = shade(TROUSERS, light), shade(SHOES, 1.0 if side == "right" else 0.8)
@@ -112,7 +112,7 @@ def biped34() -> Character:
     """The humanoid of coros2010 section 4.5: 15 bones, 28 hinges and a free root, 70.4 kg, 1.75 m."""
 
     def build() -> mujoco.MjSpec:
-        make = Maker(BIPED34)
+        make = SimbiconMaker(BIPED34)
         pelvis = make.bone(make.spec.worldbody, "pelvis", (0, 0, 1.033), None, (0, 0, 0), 12.9, (0.13, 0.0705, 0.11))
         pelvis.add_freejoint(name="root")
         make.capsule(pelvis, (0, -0.055, 0), (0, 0.055, 0), 0.105, TROUSERS)
@@ -132,7 +132,7 @@ def biped34() -> Character:
     return character
 
 
-def _trunk(make: Maker, pelvis: Any) -> Any:
+def _trunk(make: SimbiconMaker, pelvis: Any) -> Any:
     torso = make.bone(pelvis, "torso", (-0.035, 0, 0.17), "waist", (0.01, 0, 0.23), 22.5, (0.46, 0.34, 0.21))
     make.capsule(torso, (0.03, -0.03, 0.0), (0.03, 0.03, 0.0), 0.107, SHIRT)
     make.capsule(torso, (0.03, -0.045, 0.20), (0.03, 0.045, 0.20), 0.120, SHIRT)
@@ -147,7 +147,7 @@ def _trunk(make: Maker, pelvis: Any) -> Any:
     return torso
 
 
-def _face(make: Maker, head: Any, x: float, z: float) -> None:
+def _face(make: SimbiconMaker, head: Any, x: float, z: float) -> None:
     """Hair, nose, mouth, eyes and ears of a skull around (x + 0.02, 0, z + 0.135)."""
 
     def ellipsoid(pos: tuple[float, float, float], radii: tuple[float, float, float], rgba: Any) -> None:
@@ -156,7 +156,7 @@ def _face(make: Maker, head: Any, x: float, z: float) -> None:
     add_face(ellipsoid)
 
 
-def _arm(make: Maker, torso: Any, side: str, sign: int) -> None:
+def _arm(make: SimbiconMaker, torso: Any, side: str, sign: int) -> None:
     arm = make.bone(
         torso, f"{side}_upper_arm", (0.03, 0.20 * sign, 0.30), f"{side}_shoulder", (0, 0, -0.17), 2.2,
         (0.02, 0.02, 0.005),
@@ -172,7 +172,7 @@ def _arm(make: Maker, torso: Any, side: str, sign: int) -> None:
     make.capsule(forearm, (0.024, 0, -0.28), (0.048, 0, -0.33), 0.013, SKIN, False)
 
 
-def _leg(make: Maker, pelvis: Any, side: str, sign: int) -> None:
+def _leg(make: SimbiconMaker, pelvis: Any, side: str, sign: int) -> None:
     make.ellipsoid(pelvis, (-0.02, 0.095 * sign, -0.045), (0.088, 0.088, 0.09), TROUSERS)
     thigh = make.bone(
         pelvis, f"{side}_thigh", (0, 0.10 * sign, -0.05), f"{side}_hip", (0, 0, -0.21), 6.6, (0.15, 0.15, 0.022)

@@ -26,7 +26,7 @@ SIDES = (("left", 1), ("right", -1))
 Range = tuple[float, float]
 
 
-class Ball(NamedTuple):
+class BallJoint(NamedTuple):
     """A joint of one to three hinges.
 
     Attributes:
@@ -54,7 +54,7 @@ class Ball(NamedTuple):
         return {way: limits for way, limits in ways.items() if limits is not None}
 
 
-def actuated(joints: Mapping[str, Ball], group: Mapping[str, str]) -> dict[str, Joint]:
+def actuated(joints: Mapping[str, BallJoint], group: Mapping[str, str]) -> dict[str, Joint]:
     """The hinges of some joints by name, in order; the group is that of the longest prefix in `group`."""
     found = {}
     for name, ball in joints.items():
@@ -64,7 +64,7 @@ def actuated(joints: Mapping[str, Ball], group: Mapping[str, str]) -> dict[str, 
     return found
 
 
-def both(joints: Mapping[str, Ball]) -> dict[str, Ball]:
+def both(joints: Mapping[str, BallJoint]) -> dict[str, BallJoint]:
     """Joints of the left and of the right side; what is to the left for one is to the right for the other."""
 
     def mirrored(limits: Range | None) -> Range | None:
@@ -78,10 +78,10 @@ def both(joints: Mapping[str, Ball]) -> dict[str, Ball]:
     return left | right
 
 
-class Maker:
+class SimbiconMaker:
     """Adds bones, solid capsules and drawings to a spec. Lengths in m."""
 
-    def __init__(self, joints: Mapping[str, Ball]) -> None:
+    def __init__(self, joints: Mapping[str, BallJoint]) -> None:
         self.spec = mujoco.MjSpec()
         self.spec.compiler.degree = False
         self.spec.nuserdata = MEMORY

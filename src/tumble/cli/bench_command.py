@@ -14,11 +14,11 @@ from tumble.cli.bench_crowd import measure as measure_crowd
 from tumble.cli.bench_learners import measure as measure_learners
 from tumble.cli.bench_walker import measure as measure_walkers
 from tumble.cli.options import CONFIG
-from tumble.commands import SetGoal
 from tumble.errors import UserError, check_number, choose
+from tumble.live.commands import SetGoal
 from tumble.planners import Planner, planner_kind
 from tumble.scenarios import SCENARIOS, Scenario
-from tumble.sims import Sims
+from tumble.world.sims import Sims
 
 LIVE = ("stand", "getup")  # a quiet scenario and a busy one
 

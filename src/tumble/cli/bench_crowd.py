@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from tumble.characters import character
-from tumble.scenarios.crowd import Crowd
-from tumble.sims import Sims
-from tumble.walking.crowd import Crowd as Dancing
+from tumble.crowds.crowd import Crowd as Dancing
+from tumble.scenarios.crowd import CrowdDance
+from tumble.world.sims import Sims
 
 
 def measure(seconds: float, seed: int = 0) -> dict[str, Any]:
@@ -18,7 +18,7 @@ def measure(seconds: float, seed: int = 0) -> dict[str, Any]:
       seconds: of wall time that are measured.
       seed: of the dancers.
     """
-    scenario = Crowd()
+    scenario = CrowdDance()
     scene = scenario.scene(scenario.body(character(scenario.character), seed), seed)
     sims, crowd = Sims(scene, 1, 1), Dancing(scene, seed=seed)
     sims.load(scenario.trial(scene, np.random.default_rng(seed)).state)

@@ -7,8 +7,8 @@ import numpy as np
 
 from tumble.characters import character
 from tumble.scenarios.walking import walking_scene
-from tumble.sims import Sims
 from tumble.walking import Walker
+from tumble.world.sims import Sims
 
 PACE = 0.8  # m/s
 

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from tumble.controller import Controller
+from tumble.control.controller import Controller
 from tumble.errors import UserError
-from tumble.experience import Experience
-from tumble.experience_file import ExperienceFile
-from tumble.keeper import Keeper
-from tumble.learned_file import LearnedFile
 from tumble.learners import Learners
+from tumble.learners.experience import Experience
+from tumble.live.experience_file import ExperienceFile
+from tumble.live.keeper import Keeper
+from tumble.live.learned_file import LearnedFile
 from tumble.planners import PLANNERS, Planned, Planner
 
 

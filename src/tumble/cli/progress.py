@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
+from tumble.live.session import Frame, Session
 from tumble.planners import Plan
-from tumble.session import Frame, Session
 
 
 class Progress:

@@ -6,7 +6,7 @@ from typing import Annotated
 import tyro
 
 from tumble.cli.options import CONFIG
-from tumble.recording import Recording
+from tumble.live.recording import Recording
 
 
 def replay(file: Annotated[Path, tyro.conf.Positional], check: bool = False) -> int:

@@ -15,15 +15,15 @@ from tumble.characters import character
 from tumble.cli.learning import Learning, check_frozen
 from tumble.cli.options import CONFIG, FLAT, usual_settings
 from tumble.cli.progress import Interrupt, Progress
-from tumble.commands import Do
-from tumble.controller import Controller, closing
+from tumble.control.controller import Controller, closing
 from tumble.controllers import controller_kind
 from tumble.errors import UserError, check_number, choose
-from tumble.recording import Recorder, check_place
+from tumble.live.commands import Do
+from tumble.live.recording import Recorder, check_place
+from tumble.live.session import Session
 from tumble.scenarios import SCENARIOS, Result, Scenario, run_trial
-from tumble.scene import Scene
-from tumble.session import Session
 from tumble.skills.script import LONGEST
+from tumble.world.scene import Scene
 
 USAGE = """\
 usage: tumble run SCENARIO [OPTIONS]

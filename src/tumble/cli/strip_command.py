@@ -7,7 +7,7 @@ import tyro
 
 from tumble.cli.options import CONFIG
 from tumble.film import save, strip
-from tumble.recording import Recording
+from tumble.live.recording import Recording
 
 
 def draw(

@@ -12,7 +12,7 @@ from tumble.cli.learning import Learning, check_frozen
 from tumble.cli.options import CONFIG, FLAT, usual_settings
 from tumble.errors import UserError, check_number, choose
 from tumble.scenarios import SCENARIOS, Scenario
-from tumble.studio.take import Choice, Take, live
+from tumble.studio.trial import Choice, StudioTrial, live
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def studio(options: StudioOptions, scenario: Scenario, settings: Any) -> int:
     changed = tuple((name, value) for name, value in asdict(scenario).items() if value != usual[name])  # type: ignore[call-overload]
     body, controller = options.character or scenario.character, options.controller or scenario.controller
     choice = Choice(scenario.name, body, controller, options.seed, changed)
-    take = Take(choice, 1, settings)  # says what is wrong before anything is served
+    take = StudioTrial(choice, 1, settings)  # says what is wrong before anything is served
     if find_spec("nicegui") is None:
         raise UserError("the studio needs NiceGUI: pip install 'tumble[studio]'")
     from tumble.studio.server import serve

@@ -29,8 +29,8 @@ from tumble.goals.terms import (
     Upright,
     Velocity,
 )
-from tumble.props import Ball
-from tumble.scene import Scene
+from tumble.world.props import Ball
+from tumble.world.scene import Scene
 
 ALARMED = 250.0  # cost of balance from which it takes full effort: not given; with 400 it falls more often
 SIDES = ("left", "right")

@@ -15,8 +15,8 @@ from numba import njit
 from tumble.errors import UserError, check_number, check_vector
 from tumble.goals.course import Course
 from tumble.goals.goal import Goal, Term
-from tumble.scene import Scene
-from tumble.sims import Rows
+from tumble.world.scene import Scene
+from tumble.world.sims import Rows
 
 FASTEST = 20.0  # m/s that may be asked for
 WORLD = 1000.0  # m from the origin, beyond which nothing is wanted

@@ -11,7 +11,7 @@ from numba import njit
 
 from tumble.errors import UserError, check_number, unknown
 from tumble.goals.course import Course
-from tumble.sims import Rows
+from tumble.world.sims import Rows
 
 
 class Term(ABC):

@@ -12,8 +12,8 @@ import numpy as np
 from numba import njit
 
 from tumble.goals.goal import Term, Way
-from tumble.scene import Scene
-from tumble.sims import Rows
+from tumble.world.scene import Scene
+from tumble.world.sims import Rows
 
 GET_UP = math.log(1e-4)  # log w_u, eq. 3
 ROLL = math.log(1e-40)  # log w_r, eq. 11

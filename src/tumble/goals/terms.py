@@ -7,7 +7,7 @@ import numpy as np
 from numba import njit
 
 from tumble.goals.goal import Term
-from tumble.sims import Rows
+from tumble.world.sims import Rows
 
 UP = np.array([0.0, 0.0, 1.0])
 

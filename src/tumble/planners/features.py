@@ -5,8 +5,8 @@ from numba import njit
 
 from tumble.goals import Goal
 from tumble.goals.stance import heading
-from tumble.scene import Scene
-from tumble.sims import Sims
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
 LOUD = 10.0  # weight of the target speed, the feet's heights and speeds, and the recovery mode, as in the authors' code
 

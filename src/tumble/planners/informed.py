@@ -13,8 +13,8 @@ import numpy as np
 from tumble.goals import Goal
 from tumble.learners import Learners
 from tumble.planners.features import Features
-from tumble.scene import Scene
-from tumble.sims import Sims
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
 UPDATES = 8  # of the network in every frame; not in hamalainen2015; ours
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from tumble.controller import Controller
+from tumble.control.controller import Controller
 from tumble.errors import UserError, unknown
 from tumble.goals import Goal, Term, looking
 from tumble.planners.planner import Plan, Planner, check_sizes
 from tumble.settings import replaced
-from tumble.sims import Sims
+from tumble.world.sims import Sims
 
 WEIGHT = "weight."  # before the name of a term, in the name of a parameter
 

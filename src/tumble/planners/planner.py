@@ -15,11 +15,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tumble.errors import UserError, check_number
-from tumble.experience import Experience
 from tumble.goals import Goal
 from tumble.learners import Learners
-from tumble.scene import Scene
-from tumble.sims import Sims
+from tumble.learners.experience import Experience
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
     from tumble.characters import humanoid
     from tumble.goals import balance
     from tumble.planners.splines import MPPI, MPPISettings
-    from tumble.scene import Scene
+    from tumble.world.scene import Scene
 
     scene = Scene(humanoid())
     planner = MPPI(scene, MPPISettings(samples=32), seed=1)
@@ -32,9 +32,9 @@ import numpy as np
 
 from tumble.errors import UserError, check_number
 from tumble.goals import Goal
+from tumble.maths.sampling import normalise
 from tumble.planners.planner import Plan, Planner
-from tumble.sampling import normalise
-from tumble.scene import Scene
+from tumble.world.scene import Scene
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from tumble.commands import Explode
-from tumble.commands import Push as PushCommand
 from tumble.errors import check_number
+from tumble.live.commands import Explode, Push
 from tumble.scenarios.scenario import Scenario, Trial
-from tumble.scene import Scene
+from tumble.world.scene import Scene
 
 LATER = 5.0  # s after a disturbance, when it is judged
 
@@ -27,7 +26,7 @@ class Stand(Scenario):
 
 
 @dataclass(frozen=True)
-class Push(Scenario):
+class Pushed(Scenario):
     """Stand, be pushed on the torso for 0.1 s from a random side at a random time, be up 5 s later."""
 
     force: float = 400.0
@@ -42,7 +41,7 @@ class Push(Scenario):
     def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
         angle, when = rng.uniform(0, 2 * np.pi), rng.uniform(1.0, 2.0)
         force = (self.force * math.cos(angle), self.force * math.sin(angle), 0.0)
-        push = PushCommand(scene.character.trunk, force, seconds=0.1)
+        push = Push(scene.character.trunk, force, seconds=0.1)
         return Trial(scene.state("rest"), when + push.seconds + LATER, [(when, push)])
 
 

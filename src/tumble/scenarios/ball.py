@@ -7,12 +7,12 @@ from typing import ClassVar
 import numpy as np
 
 from tumble.characters import Character
-from tumble.commands import Push, SetGoal
 from tumble.errors import check_number
-from tumble.props import Ball
+from tumble.live.commands import Push, SetGoal
+from tumble.scenarios.history import History, hand_near
 from tumble.scenarios.scenario import Scenario, Trial
-from tumble.scenarios.track import Track, hand_near
-from tumble.scene import Scene
+from tumble.world.props import Ball
+from tumble.world.scene import Scene
 
 RADIUS = 0.5  # m, section 5.3
 DROP = 0.05  # m that the feet fall onto the ball
@@ -60,22 +60,22 @@ class OnBall(Scenario):
         push = Push(scene.character.trunk, (self.force * math.cos(angle), self.force * math.sin(angle), 0.0))
         return Trial(state, self.until, [(2.0, push)])
 
-    def success(self, track: Track) -> bool:
-        return track.lasted(KEPT) and bool(on_top(track)[track.last(KEPT)].all())
+    def success(self, history: History) -> bool:
+        return history.lasted(KEPT) and bool(on_top(history)[history.last(KEPT)].all())
 
 
-def on_top(track: Track) -> np.ndarray:
+def on_top(history: History) -> np.ndarray:
     """(frames,): whether the ball alone carries it, head up: nothing touches the ground, the trunk is within
     45 degrees of the vertical, the feet are on the upper half of the ball and the centre of mass above it.
     """
-    ball, character = track.of("ball.pos"), track.scene.character
-    over = track.of("com") - ball
-    feet = np.min([track.of(f"{foot}.pos")[:, 2] for foot in character.feet], axis=0)
+    ball, character = history.of("ball.pos"), history.scene.character
+    over = history.of("com") - ball
+    feet = np.min([history.of(f"{foot}.pos")[:, 2] for foot in character.feet], axis=0)
     return (
-        ~(track.of("grounded") > 0).any(axis=1)
+        ~(history.of("grounded") > 0).any(axis=1)
         & (np.hypot(over[:, 0], over[:, 1]) < RADIUS)
         & (feet > ball[:, 2])
-        & (track.upright > LEANING)
+        & (history.upright > LEANING)
     )
 
 
@@ -111,8 +111,8 @@ class OnBallReach(OnBall):
         goal = SetGoal("ball-reach", target=target, hand="left")
         return Trial(trial.state, self.until, [(REACHING, goal), *trial.events])
 
-    def success(self, track: Track) -> bool:
-        return super().success(track) and hand_near(track)
+    def success(self, history: History) -> bool:
+        return super().success(history) and hand_near(history)
 
 
 @dataclass(frozen=True)
@@ -144,5 +144,5 @@ class Juggle(Scenario):
         place = (head[0] + x, head[1] + y, head[2] + 0.25 + self.radius)
         return Trial(scene.placed(state, "ball", place), seconds=10.0)
 
-    def success(self, track: Track) -> bool:
-        return track.lasted(1.0) and not (track.of("ball.ground") > 0).any()
+    def success(self, history: History) -> bool:
+        return history.lasted(1.0) and not (history.of("ball.ground") > 0).any()

@@ -10,14 +10,14 @@ import mujoco
 import numpy as np
 
 from tumble.characters import Character, biped
-from tumble.commands import Walk
 from tumble.errors import check_number
-from tumble.props import Companion
+from tumble.live.commands import Walk
+from tumble.scenarios.history import FALLEN, History
 from tumble.scenarios.scenario import Scenario, Trial
-from tumble.scenarios.track import FALLEN, Track
 from tumble.scenarios.walking import walking_scene
-from tumble.scene import Scene
-from tumble.sims import Sims
+from tumble.world.props import Companion
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
 APART = 1.35  # m between neighbours at the start
 THROUGH = 0.05  # m by which bones of two dancers overlap who go through each other
@@ -32,7 +32,7 @@ ASKEW = (0.9, 1.1)  # left over right
 
 
 @dataclass(frozen=True)
-class Crowd(Scenario):
+class CrowdDance(Scenario):
     """Dancers of random proportions, each with a dance of its own, close to each other for a minute."""
 
     dancers: int = 16
@@ -80,16 +80,16 @@ class Crowd(Scenario):
     def sights(self, scene: Scene) -> Mapping[str, Callable[[Sims], np.ndarray]]:
         return {"overlap": Overlap(scene)}
 
-    def success(self, track: Track) -> bool:
+    def success(self, history: History) -> bool:
         allowed = LEFT_DOWN * self.dancers // 16
-        return track.lasted(1.0) and len(fallen(track)) <= allowed and stuck(track) == 0
+        return history.lasted(1.0) and len(fallen(history)) <= allowed and stuck(history) == 0
 
-    def metrics(self, track: Track) -> dict[str, float]:
-        overlap = track.seen("overlap")
+    def metrics(self, history: History) -> dict[str, float]:
+        overlap = history.seen("overlap")
         touching = overlap > 0
         return {
-            "fallen": float(len(fallen(track))),
-            "stuck": float(stuck(track)),
+            "fallen": float(len(fallen(history))),
+            "stuck": float(stuck(history)),
             "deepest": float(overlap.max(initial=0.0)),
             "bumps": float(np.count_nonzero(touching[1:] & ~touching[:-1])),
         }
@@ -126,21 +126,21 @@ class Overlap:
         return deep[self._pairs]
 
 
-def stuck(track: Track) -> int:
+def stuck(history: History) -> int:
     """How many pairs of dancers went through each other for longer than a second."""
-    through = track.seen("overlap") > THROUGH
+    through = history.seen("overlap") > THROUGH
     longest, run = np.zeros(through.shape[1]), np.zeros(through.shape[1])
     for now in through:
-        run = (run + track.SIGHT) * now
+        run = (run + history.SIGHT) * now
         longest = np.maximum(longest, run)
     return int((longest > STUCK).sum())
 
 
-def fallen(track: Track) -> list[str]:
+def fallen(history: History) -> list[str]:
     """Prefixes of those whose root came below half its height at the start."""
     down = []
-    for prefix, character in track.scene.cast.items():
-        height = track.of(f"{prefix}{character.root}.pos")[:, 2]
+    for prefix, character in history.scene.cast.items():
+        height = history.of(f"{prefix}{character.root}.pos")[:, 2]
         if len(height) and height.min() < FALLEN * height[0]:
             down.append(prefix)
     return down

@@ -7,13 +7,13 @@ from typing import ClassVar
 import numpy as np
 
 from tumble.characters import Character
-from tumble.commands import Push, SetGoal, Throw
 from tumble.errors import check_number
-from tumble.props import Ball
+from tumble.live.commands import Push, SetGoal, Throw
 from tumble.scenarios.balancing import LATER
+from tumble.scenarios.history import History
 from tumble.scenarios.scenario import Scenario, Trial
-from tumble.scenarios.track import Track
-from tumble.scene import Scene
+from tumble.world.props import Ball
+from tumble.world.scene import Scene
 
 HEAVIER = 3.0  # a sphere's mass over the character's, section 5.2
 DENSITY = 1000.0  # kg/m^3 of a sphere: water's; not given; ours
@@ -81,17 +81,19 @@ class Dodge(Scenario):
             aimed=True,
         )
 
-    def success(self, track: Track) -> bool:
-        return self.metrics(track)["balanced"] == self.throws
+    def success(self, history: History) -> bool:
+        return self.metrics(history)["balanced"] == self.throws
 
-    def metrics(self, track: Track) -> dict[str, float]:
+    def metrics(self, history: History) -> dict[str, float]:
         """Spheres thrown, after how many of them it was balanced, and how many touched it."""
-        times = [when for when, command in track.commands if isinstance(command, Throw)]
-        touched = track.of("ball.contact")[:, 0] > 0
-        flights = [slice(round(when / track.scene.dt), round((when + self.after) / track.scene.dt)) for when in times]
+        times = [when for when, command in history.commands if isinstance(command, Throw)]
+        touched = history.of("ball.contact")[:, 0] > 0
+        flights = [
+            slice(round(when / history.scene.dt), round((when + self.after) / history.scene.dt)) for when in times
+        ]
         return {
             "throws": float(len(times)),
-            "balanced": float(sum(track.balanced(when + self.after) for when in times)),
+            "balanced": float(sum(history.balanced(when + self.after) for when in times)),
             "hits": float(sum(touched[flight].any() for flight in flights)),
         }
 

@@ -10,12 +10,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from tumble.commands import Command, Reset, SetGoal, SetParameter
 from tumble.errors import check_number
-from tumble.scenarios.going import along
+from tumble.live.commands import Command, Reset, SetGoal, SetParameter
+from tumble.scenarios.history import UPRIGHT, History
+from tumble.scenarios.locomotion import along
 from tumble.scenarios.scenario import Scenario, Trial
-from tumble.scenarios.track import UPRIGHT, Track
-from tumble.scene import Scene
+from tumble.world.scene import Scene
 
 PACE = 1.0  # m/s, section 4.1
 SHARE = 0.8  # of the pace that counts as keeping it; ours
@@ -24,9 +24,9 @@ MINUTE = 60.0  # s of wall time, abstract
 LYING = 1.5  # s until it is put back on its feet; authors' code: after 1 s of predicted falls, 2 s in recovery
 
 
-def back_up(track: Track, after: float = LYING) -> list[Command]:
+def back_up(history: History, after: float = LYING) -> list[Command]:
     """A `Reset` for who has been down so long."""
-    return [Reset()] if track.down > after - 0.5 * track.scene.dt else []
+    return [Reset()] if history.down > after - 0.5 * history.scene.dt else []
 
 
 # rajamaki2017 section 4.3: 256 samples, Table 2: 30 degrees. With our defaults half of the runs keep falling.
@@ -61,20 +61,20 @@ class LearnWalk(Scenario):
     def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
         return Trial(scene.state("rest"), self.until, respond=back_up)
 
-    def success(self, track: Track) -> bool:
-        return track.lasted(STEADY) and track.stable(STEADY, SHARE * self.pace) is not None
+    def success(self, history: History) -> bool:
+        return history.lasted(STEADY) and history.stable(STEADY, SHARE * self.pace) is not None
 
-    def metrics(self, track: Track) -> dict[str, float]:
+    def metrics(self, history: History) -> dict[str, float]:
         """When the gait had been stable for 10 s, and whether that took under a minute of wall time."""
-        stable = track.stable(STEADY, SHARE * self.pace)
-        frame = track.frames - 1 if stable is None else stable
-        wall = float(track.wall[frame]) if track.frames else 0.0
+        stable = history.stable(STEADY, SHARE * self.pace)
+        frame = history.frames - 1 if stable is None else stable
+        wall = float(history.wall[frame]) if history.frames else 0.0
         return {
-            "stable_seconds": (frame + 1) * track.scene.dt,
+            "stable_seconds": (frame + 1) * history.scene.dt,
             "stable_wall_seconds": wall,
             "under_a_minute": float(stable is not None and wall < MINUTE),
-            "speed_along": along(track),
-            **ups_and_downs(track),
+            "speed_along": along(history),
+            **ups_and_downs(history),
         }
 
 
@@ -97,9 +97,9 @@ class LearnTrot(LearnWalk):
     character: ClassVar[str] = "quadruped"
 
 
-def ups_and_downs(track: Track) -> dict[str, float]:
+def ups_and_downs(history: History) -> dict[str, float]:
     """Falls by body contact, and how often it was put back on its feet."""
-    return {"downs": float(track.downs()), "resets": float(len(track.resets()))}
+    return {"downs": float(history.downs()), "resets": float(len(history.resets()))}
 
 
 @dataclass(frozen=True)
@@ -132,10 +132,10 @@ class Pole(Scenario):
     def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
         seed = int(rng.integers(2**63))
 
-        def respond(track: Track) -> Sequence[Command]:
-            poles = placed(track)
-            moved = [self.moved(poles[-1], seed, len(poles))] if poles and self.reached(track, poles[-1]) else []
-            return [*back_up(track), *moved]
+        def respond(history: History) -> Sequence[Command]:
+            poles = placed(history)
+            moved = [self.moved(poles[-1], seed, len(poles))] if poles and self.reached(history, poles[-1]) else []
+            return [*back_up(history), *moved]
 
         return Trial(scene.state("rest"), 60.0, [(0.0, self.moved((0.0, 0.0, 0.0), seed, 0))], respond)
 
@@ -145,28 +145,28 @@ class Pole(Scenario):
         angle, away = rng.uniform(-np.pi, np.pi), rng.uniform(self.near, self.far)
         return SetGoal("gait", target=(pole[0] + away * math.cos(angle), pole[1] + away * math.sin(angle), 0.0))
 
-    def reached(self, track: Track, pole: Sequence[float]) -> bool:
+    def reached(self, history: History, pole: Sequence[float]) -> bool:
         """Whether it is there now."""
-        return bool(track.frames) and math.dist(track.of("com")[-1, :2], pole[:2]) < self.within
+        return bool(history.frames) and math.dist(history.of("com")[-1, :2], pole[:2]) < self.within
 
-    def success(self, track: Track) -> bool:
-        return track.lasted(1.0) and self.metrics(track)["poles"] >= self.poles
+    def success(self, history: History) -> bool:
+        return history.lasted(1.0) and self.metrics(history)["poles"] >= self.poles
 
-    def metrics(self, track: Track) -> dict[str, float]:
+    def metrics(self, history: History) -> dict[str, float]:
         """Poles that were reached."""
-        poles = placed(track)
-        last = bool(poles) and self.reached(track, poles[-1])
-        return {"poles": float(max(0, len(poles) - 1) + last), **ups_and_downs(track)}
+        poles = placed(history)
+        last = bool(poles) and self.reached(history, poles[-1])
+        return {"poles": float(max(0, len(poles) - 1) + last), **ups_and_downs(history)}
 
 
-def placed(track: Track) -> list[tuple[float, float, float]]:
+def placed(history: History) -> list[tuple[float, float, float]]:
     """Where the poles were and the last one is, m."""
-    goals = [command for _, command in track.commands if isinstance(command, SetGoal) and command.goal == "gait"]
+    goals = [command for _, command in history.commands if isinstance(command, SetGoal) and command.goal == "gait"]
     return [goal.target for goal in goals if goal.target is not None]
 
 
 @dataclass(frozen=True)
-class Turn(Scenario):
+class TurnGait(Scenario):
     """Walk; every 6 s the direction changes by 45 to 135 degrees to either side, for 30 s."""
 
     pace: float = PACE
@@ -191,11 +191,11 @@ class Turn(Scenario):
         ]
         return Trial(scene.state("rest"), 30.0, events, back_up)
 
-    def success(self, track: Track) -> bool:
-        return track.lasted(1.0) and track.downs() == 0 and along(track) >= 0.5 * self.pace
+    def success(self, history: History) -> bool:
+        return history.lasted(1.0) and history.downs() == 0 and along(history) >= 0.5 * self.pace
 
-    def metrics(self, track: Track) -> dict[str, float]:
-        return {"speed_along": along(track), **ups_and_downs(track)}
+    def metrics(self, history: History) -> dict[str, float]:
+        return {"speed_along": along(history), **ups_and_downs(history)}
 
 
 @dataclass(frozen=True)
@@ -224,21 +224,21 @@ class Stop(Scenario):
         stand = SetGoal("gait", velocity=(0.0, 0.0), facing=(1.0, 0.0))
         return Trial(scene.state("rest"), self.walk + 5.0, [(self.walk, stand)], back_up)
 
-    def success(self, track: Track) -> bool:
+    def success(self, history: History) -> bool:
         """Whether over the last second only feet touched, the trunk was upright and it was slow; never by a Reset."""
-        last = track.last(1.0)
+        last = history.last(1.0)
         return (
-            track.lasted(self.walk + 1.0)
-            and not track.resets()
-            and bool(track.only_feet[last].all())
-            and bool(track.upright[last].min() >= UPRIGHT)
-            and bool(track.speed[last].mean() < self.SLOW)
+            history.lasted(self.walk + 1.0)
+            and not history.resets()
+            and bool(history.only_feet[last].all())
+            and bool(history.upright[last].min() >= UPRIGHT)
+            and bool(history.speed[last].mean() < self.SLOW)
         )
 
-    def metrics(self, track: Track) -> dict[str, float]:
+    def metrics(self, history: History) -> dict[str, float]:
         """Mean speed over the last second, m/s."""
-        speed = float(track.speed[track.last(1.0)].mean()) if track.frames else 0.0
-        return {"speed_left": speed, **ups_and_downs(track)}
+        speed = float(history.speed[history.last(1.0)].mean()) if history.frames else 0.0
+        return {"speed_left": speed, **ups_and_downs(history)}
 
 
 @dataclass(frozen=True)
@@ -269,21 +269,21 @@ class PlanarNet(Scenario):
         events = [(self.learn, SetParameter("search", 0.0))]
         return Trial(scene.state("rest"), self.learn + self.alone, events, back_up)
 
-    def success(self, track: Track) -> bool:
-        alone = self.metrics(track)
+    def success(self, history: History) -> bool:
+        alone = self.metrics(history)
         return (
-            track.lasted(self.learn + self.alone)
-            and alone["net_seconds"] > self.alone - 0.5 * track.scene.dt
+            history.lasted(self.learn + self.alone)
+            and alone["net_seconds"] > self.alone - 0.5 * history.scene.dt
             and alone["speed_along"] >= SHARE * self.pace
         )
 
-    def metrics(self, track: Track) -> dict[str, float]:
+    def metrics(self, history: History) -> dict[str, float]:
         """Until the first body contact on the network alone, s; the mean speed in all of that time, m/s."""
-        part = slice(round(self.learn / track.scene.dt), None)
-        only_feet, speeds = track.only_feet[part], track.along[part]
+        part = slice(round(self.learn / history.scene.dt), None)
+        only_feet, speeds = history.only_feet[part], history.along[part]
         kept = int((~only_feet).argmax()) if not only_feet.all() else len(only_feet)
         return {
-            "net_seconds": kept * track.scene.dt,
+            "net_seconds": kept * history.scene.dt,
             "speed_along": float(speeds.mean()) if speeds.size else 0.0,
-            **ups_and_downs(track),
+            **ups_and_downs(history),
         }

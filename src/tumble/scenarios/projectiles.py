@@ -9,13 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from tumble.characters import Character
-from tumble.commands import Command, SetGoal, Throw
 from tumble.errors import check_number
-from tumble.props import Ball
+from tumble.live.commands import Command, SetGoal, Throw
 from tumble.scenarios.gaits import ONE_LEG, PACE, back_up, ups_and_downs
+from tumble.scenarios.history import SETTLED, History
 from tumble.scenarios.scenario import Scenario, Trial
-from tumble.scenarios.track import SETTLED, Track
-from tumble.scene import Scene
+from tumble.world.props import Ball
+from tumble.world.scene import Scene
 
 MASS, RADIUS = 50.0, 0.33  # kg, m: authors' code
 AWAY, SPEED, RISE = 5.0, 5.0, 3.5  # m, m/s over the ground, m/s upwards: authors' code
@@ -55,27 +55,27 @@ class WalkProjectiles(Scenario):
     def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
         seed = int(rng.integers(2**63))
 
-        def respond(track: Track) -> Sequence[Command]:
-            count = math.floor((track.time - FIRST + 1e-9) / self.every)
-            late = track.time - FIRST - count * self.every
-            throws = [thrown(track, seed, count)] if count >= 0 and late < track.scene.dt - 1e-9 else []
-            return [*back_up(track, AFTER), *throws]
+        def respond(history: History) -> Sequence[Command]:
+            count = math.floor((history.time - FIRST + 1e-9) / self.every)
+            late = history.time - FIRST - count * self.every
+            throws = [thrown(history, seed, count)] if count >= 0 and late < history.scene.dt - 1e-9 else []
+            return [*back_up(history, AFTER), *throws]
 
         return Trial(scene.state("rest"), 60.0, respond=respond)
 
-    def success(self, track: Track) -> bool:
-        counted = self.metrics(track)
-        return track.lasted(1.0) and counted["hits"] > 0 and counted["survived"] >= 0.5 * counted["hits"]
+    def success(self, history: History) -> bool:
+        counted = self.metrics(history)
+        return history.lasted(1.0) and counted["hits"] > 0 and counted["survived"] >= 0.5 * counted["hits"]
 
-    def metrics(self, track: Track) -> dict[str, float]:
+    def metrics(self, history: History) -> dict[str, float]:
         """Spheres thrown, hits that could be judged and those that were survived."""
-        throws = [track.frame(when) for when, command in track.commands if isinstance(command, Throw)]
-        judged = hits(track, throws)
+        throws = [history.frame(when) for when, command in history.commands if isinstance(command, Throw)]
+        judged = hits(history, throws)
         return {
             "throws": float(len(throws)),
             "hits": float(len(judged)),
-            "survived": float(sum(survived(track, hit) for hit in judged)),
-            **ups_and_downs(track),
+            "survived": float(sum(survived(history, hit) for hit in judged)),
+            **ups_and_downs(history),
         }
 
 
@@ -89,17 +89,17 @@ class HopProjectiles(WalkProjectiles):
     settings: ClassVar[Mapping[str, float]] = ONE_LEG
 
 
-def thrown(track: Track, seed: int, count: int) -> Throw:
+def thrown(history: History, seed: int, count: int) -> Throw:
     """The count-th throw of a seed, from any side.
 
     Whoever goes on as now is met in the middle, by a sphere that comes down.
     """
     angle = np.random.default_rng((seed, count)).uniform(0, 2 * np.pi)
     x, y = math.cos(angle), math.sin(angle)
-    option, seconds = track.scene.model.opt, AWAY / SPEED
+    option, seconds = history.scene.model.opt, AWAY / SPEED
     # MuJoCo's n steps of h fall by g n (n + 1) h^2 / 2
     rise = seconds * (RISE + option.gravity[2] * (seconds + option.timestep) / 2)
-    middle, velocity = track.of("com")[-1], track.of("com_velocity")[-1]
+    middle, velocity = history.of("com")[-1], history.of("com_velocity")[-1]
     place = (
         float(middle[0] + seconds * velocity[0] - AWAY * x),
         float(middle[1] + seconds * velocity[1] - AWAY * y),
@@ -108,21 +108,21 @@ def thrown(track: Track, seed: int, count: int) -> Throw:
     return Throw(place, (SPEED * x, SPEED * y, RISE))
 
 
-def hits(track: Track, throws: Sequence[int]) -> list[int]:
+def hits(history: History, throws: Sequence[int]) -> list[int]:
     """Frames in which a sphere, thrown in these frames, first touched the character, early enough to be judged."""
-    touched = track.of("ball.contact")[:, 0] > 0
-    judged = track.frames - round(AFTER / track.scene.dt)
-    flights = [slice(start, end) for start, end in pairwise([*throws, track.frames])]
+    touched = history.of("ball.contact")[:, 0] > 0
+    judged = history.frames - round(AFTER / history.scene.dt)
+    flights = [slice(start, end) for start, end in pairwise([*throws, history.frames])]
     first = [flight.start + int(touched[flight].argmax()) for flight in flights if touched[flight].any()]
     return [hit for hit in first if hit < judged]
 
 
-def survived(track: Track, hit: int) -> bool:
+def survived(history: History, hit: int) -> bool:
     """Whether within 5 s of a hit it stood for half a second, after its last body contact, and not by a `Reset`."""
-    end = hit + 1 + round(AFTER / track.scene.dt)
-    if any(hit < track.frame(when) < end for when in track.resets()):
+    end = hit + 1 + round(AFTER / history.scene.dt)
+    if any(hit < history.frame(when) < end for when in history.resets()):
         return False
     stood = 0
-    for stands, only_feet in zip(track.stands[hit + 1 : end], track.only_feet[hit + 1 : end], strict=True):
-        stood = stood + 1 if stands else stood if stood >= round(SETTLED / track.scene.dt) and only_feet else 0
-    return stood >= round(SETTLED / track.scene.dt)
+    for stands, only_feet in zip(history.stands[hit + 1 : end], history.only_feet[hit + 1 : end], strict=True):
+        stood = stood + 1 if stands else stood if stood >= round(SETTLED / history.scene.dt) and only_feet else 0
+    return stood >= round(SETTLED / history.scene.dt)

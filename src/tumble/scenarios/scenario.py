@@ -14,12 +14,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tumble.characters import Character
-from tumble.commands import Command, SetGoal
 from tumble.controllers import Wants, controller_kind
-from tumble.scenarios.track import Track
-from tumble.scene import Scene
+from tumble.live.commands import Command, SetGoal
+from tumble.scenarios.history import History
 from tumble.settings import replaced
-from tumble.sims import Sims
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
 
 @dataclass(frozen=True)
@@ -30,15 +30,15 @@ class Trial:
       state: where it starts.
       seconds: how long it takes; judged at the end.
       events: (seconds, command), in order of time.
-      respond: asked with the track between all frames; what it returns is applied before the next. It sees the
-        track and nothing else, so that whoever goes on from another moment gets the right answers: what is left to
+      respond: asked with the history between all frames; what it returns is applied before the next. It sees the
+        history and nothing else, so that whoever goes on from another moment gets the right answers: what is left to
         chance is drawn before, or from a seed that is. A replay does not ask: the commands are in the recording.
     """
 
     state: np.ndarray
     seconds: float
     events: Sequence[tuple[float, Command]] = ()
-    respond: Callable[[Track], Sequence[Command]] | None = None
+    respond: Callable[[History], Sequence[Command]] | None = None
 
 
 class Scenario(ABC):
@@ -80,13 +80,13 @@ class Scenario(ABC):
         """Start, duration and events, drawn with rng."""
 
     def sights(self, scene: Scene) -> Mapping[str, Callable[[Sims], np.ndarray]]:
-        """What the track is to look at beside the sensors; see `Track`."""
+        """What the history is to look at beside the sensors; see `History`."""
         return {}
 
-    def success(self, track: Track) -> bool:
+    def success(self, history: History) -> bool:
         """Whether the trial ended well."""
-        return track.balanced()
+        return history.balanced()
 
-    def metrics(self, track: Track) -> dict[str, float]:
-        """Figures of its own, by name, beside the track's."""
+    def metrics(self, history: History) -> dict[str, float]:
+        """Figures of its own, by name, beside the history's."""
         return {}

@@ -6,12 +6,12 @@ from typing import ClassVar
 import numpy as np
 
 from tumble.characters import Character
-from tumble.commands import Walk
 from tumble.errors import check_number
+from tumble.live.commands import Walk
+from tumble.scenarios.history import History
 from tumble.scenarios.scenario import Scenario, Trial
-from tumble.scenarios.track import Track
-from tumble.scene import Scene
-from tumble.walking.simbicon import Simbicon, simbicon_scene
+from tumble.simbicon.simbicon import Simbicon, simbicon_scene
+from tumble.world.scene import Scene
 
 GAIT = "walk"
 
@@ -45,8 +45,8 @@ class SimbiconHumanoid(Scenario):
         data.qvel[:] += rng.normal(0, self.disturbed, scene.model.nv)
         return Trial(scene.read(data), self.until)
 
-    def success(self, track: Track) -> bool:
-        return track.lasted(1.0) and track.falls() == 0 and bool(track.height[track.last(0.5)].min() > 0.7)
+    def success(self, history: History) -> bool:
+        return history.lasted(1.0) and history.falls() == 0 and bool(history.height[history.last(0.5)].min() > 0.7)
 
 
 @dataclass(frozen=True)

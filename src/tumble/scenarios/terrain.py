@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from tumble.characters import Character
-from tumble.commands import Walk
 from tumble.errors import check_number
-from tumble.props import Box
+from tumble.live.commands import Walk
+from tumble.scenarios.history import History
 from tumble.scenarios.scenario import Scenario, Trial
-from tumble.scenarios.track import Track
 from tumble.scenarios.walking import walking_scene
-from tumble.scene import Scene
+from tumble.world.props import Box
+from tumble.world.scene import Scene
 
 WIDE = 1.5  # m that things reach to either side of the way
 START = 1.5  # m to the first of them
@@ -23,7 +23,7 @@ HIGHEST, STEEPEST, LOWEST = 0.47, 0.25, 0.95  # m that the biped steps over, goe
 SLOWEST = 0.2  # m/s, mean speed at which the way takes all the time there is
 
 
-class Course(Scenario):
+class CrossingCourse(Scenario):
     """Walk straight ahead along boxes that the seed decides on, all the way, and touch nothing but with the feet."""
 
     controller: ClassVar[str] = "walker"
@@ -44,17 +44,17 @@ class Course(Scenario):
     def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
         return Trial(scene.state("rest"), 4.0 + end_of(scene) / SLOWEST)
 
-    def success(self, track: Track) -> bool:
-        past = track.of("com")[:, 0] > end_of(track.scene)
-        return track.lasted(1.0) and track.falls() == 0 and bool(past.any()) and bool(track.only_feet.all())
+    def success(self, history: History) -> bool:
+        past = history.of("com")[:, 0] > end_of(history.scene)
+        return history.lasted(1.0) and history.falls() == 0 and bool(past.any()) and bool(history.only_feet.all())
 
-    def metrics(self, track: Track) -> dict[str, float]:
+    def metrics(self, history: History) -> dict[str, float]:
         """Seconds until the end of the way was reached, the whole trial's if not; s that more than feet touched; the
         largest torque of any joint outside impacts, N m."""
         return {
-            "peak_torque": track.peak_torque(),
-            "way_seconds": track.until(track.of("com")[:, 0] > end_of(track.scene)),
-            "touches": float((~track.only_feet).sum() * track.scene.dt),
+            "peak_torque": history.peak_torque(),
+            "way_seconds": history.until(history.of("com")[:, 0] > end_of(history.scene)),
+            "touches": float((~history.only_feet).sum() * history.scene.dt),
         }
 
 
@@ -80,7 +80,7 @@ def obstacles(rng: np.random.Generator, number: int, highest: float, skew: float
 
 
 @dataclass(frozen=True)
-class StepOver(Course):
+class StepOver(CrossingCourse):
     """Walk over three obstacles of random heights, thicknesses and distances."""
 
     highest: float = 0.45
@@ -103,7 +103,7 @@ class StepOver(Course):
 
 
 @dataclass(frozen=True)
-class Duck(Course):
+class Duck(CrossingCourse):
     """Walk under three bars at random heights, with hurdles before, under and behind them."""
 
     lowest: float = 1.3
@@ -136,7 +136,7 @@ class Duck(Course):
 
 
 @dataclass(frozen=True)
-class Stairs(Course):
+class Stairs(CrossingCourse):
     """Walk up stairs, along a landing, and down again."""
 
     rise: float = 0.15

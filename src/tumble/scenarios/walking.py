@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from tumble.characters import Character, biped
-from tumble.commands import Push, Walk
 from tumble.errors import check_number
-from tumble.motors import ForceMotors
-from tumble.props import Prop
+from tumble.live.commands import Push, Walk
+from tumble.scenarios.history import History
 from tumble.scenarios.scenario import Scenario, Trial
-from tumble.scenarios.track import Track
-from tumble.scene import Physics, Scene
+from tumble.world.motors import ForceMotors
+from tumble.world.props import Prop
+from tumble.world.scene import Physics, Scene
 
 STEP = 1 / 500  # s: the largest at which the walker keeps its balance as well as at smaller ones
 FRICTION = 0.8  # coros2010 section 5.4
@@ -49,17 +49,17 @@ class SteerWalk(Scenario):
         events = [(5.0 * i, Walk(speed=float(speeds[i]), heading=float(headings[i]))) for i in range(6)]
         return Trial(scene.state("rest"), 30.0, events)
 
-    def success(self, track: Track) -> bool:
-        return track.lasted(1.0) and track.falls() == 0 and speed_error(track) < 0.15
+    def success(self, history: History) -> bool:
+        return history.lasted(1.0) and history.falls() == 0 and speed_error(history) < 0.15
 
-    def metrics(self, track: Track) -> dict[str, float]:
-        return {"speed_error": speed_error(track)}
+    def metrics(self, history: History) -> dict[str, float]:
+        return {"speed_error": speed_error(history)}
 
 
-def speed_error(track: Track) -> float:
+def speed_error(history: History) -> float:
     """How far the mean speed along what was asked for is off it, over the last 3 s before every next wish."""
-    velocity, dt = track.of("com_velocity")[:, :2], track.scene.dt
-    walks = [(when, command) for when, command in track.commands if isinstance(command, Walk)]
+    velocity, dt = history.of("com_velocity")[:, :2], history.scene.dt
+    walks = [(when, command) for when, command in history.commands if isinstance(command, Walk)]
     asked = [(when, walk.speed, walk.heading or 0.0) for when, walk in walks if walk.speed]
     errors = []
     for i, (when, speed, heading) in enumerate(asked):
@@ -98,8 +98,8 @@ class WalkPush(Scenario):
         push = Push(scene.character.trunk, force, seconds=0.1)
         return Trial(scene.state("rest"), when + push.seconds + LATER, [(when, push)])
 
-    def success(self, track: Track) -> bool:
-        return track.lasted(1.0) and track.falls() == 0 and up(track)
+    def success(self, history: History) -> bool:
+        return history.lasted(1.0) and history.falls() == 0 and up(history)
 
 
 @dataclass(frozen=True)
@@ -111,10 +111,10 @@ class StandPush(WalkPush):
     speed: ClassVar[float] = 0.0
 
 
-def up(track: Track) -> bool:
+def up(history: History) -> bool:
     """Whether over the last 0.5 s only feet touched the ground and the trunk was within 45 degrees of the vertical."""
-    last = track.last(0.5)
-    return bool(track.only_feet[last].all()) and bool(track.upright[last].min() > math.cos(math.pi / 4))
+    last = history.last(0.5)
+    return bool(history.only_feet[last].all()) and bool(history.upright[last].min() > math.cos(math.pi / 4))
 
 
 @dataclass(frozen=True)
@@ -146,10 +146,10 @@ class WalkBodies(Scenario):
         turn = float(rng.uniform(0.8, 1.6) * rng.choice([-1, 1]))
         return Trial(scene.state("rest"), 30.0, [(12.0, Walk(heading=turn)), (24.0, Walk(speed=0.0))])
 
-    def success(self, track: Track) -> bool:
-        if not track.lasted(1.0) or track.falls() or not up(track):
+    def success(self, history: History) -> bool:
+        if not history.lasted(1.0) or history.falls() or not up(history):
             return False
-        start, *_, end = track.of("com")[:, :2]
+        start, *_, end = history.of("com")[:, :2]
         return math.dist(start, end) > 5.0
 
 

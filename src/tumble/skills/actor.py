@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from tumble.grips import grips_of
-from tumble.props import Ball, Box, Companion, Crate, handle_name
-from tumble.sims import Sims
 from tumble.skills import memory as own
 from tumble.walking import Walker
 from tumble.walking import memory as mem
+from tumble.world.grips import grips_of
+from tumble.world.props import Ball, Box, Companion, Crate, handle_name
+from tumble.world.sims import Sims
 
 TICK = 10  # physics steps from one look of a skill to the next: 1/50 s
 BEND = 1.9  # rad of the trunk when it is all the way down; ours

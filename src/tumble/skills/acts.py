@@ -22,7 +22,7 @@ class Turn(msgspec.Struct, frozen=True, tag=True):
     heading: float
 
 
-class Pace(msgspec.Struct, frozen=True, tag=True):
+class SetPace(msgspec.Struct, frozen=True, tag=True):
     """Walk at most so fast from now on, m/s."""
 
     speed: float
@@ -56,18 +56,18 @@ class LetGo(msgspec.Struct, frozen=True, tag=True):
     """Open the hands."""
 
 
-class Push(msgspec.Struct, frozen=True, tag=True):
+class PushCrate(msgspec.Struct, frozen=True, tag=True):
     """Walk to a crate, take its handles and push it so many m ahead."""
 
     name: str
     distance: float
 
 
-class Pull(msgspec.Struct, frozen=True, tag=True):
+class PullCrate(msgspec.Struct, frozen=True, tag=True):
     """Walk to a crate, take its handles and pull it so many m back."""
 
     name: str
     distance: float
 
 
-Act: TypeAlias = Go | Turn | Pace | Wait | PickUp | Lift | PutDown | LetGo | Push | Pull
+Act: TypeAlias = Go | Turn | SetPace | Wait | PickUp | Lift | PutDown | LetGo | PushCrate | PullCrate

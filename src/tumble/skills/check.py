@@ -13,14 +13,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from tumble.errors import UserError, check_number, unknown
-from tumble.grips import grips_of
-from tumble.props import Box, Companion, Crate, Prop, handle_name
-from tumble.scene import Scene
-from tumble.skills.acts import Act, Go, Lift, Pace, PickUp, Place, Pull, Push, PutDown, Turn, Wait
+from tumble.skills.acts import Act, Go, Lift, PickUp, Place, PullCrate, PushCrate, PutDown, SetPace, Turn, Wait
 from tumble.skills.limits import check_force, check_reach, check_weight, depth_of, limits_of
 from tumble.skills.script import MOST, line_of
 from tumble.skills.ways import Spot, box_at, check_way, depth_in
 from tumble.walking import memory as mem
+from tumble.world.grips import grips_of
+from tumble.world.props import Box, Companion, Crate, Prop, handle_name
+from tumble.world.scene import Scene
 
 FARTHEST = 100.0  # m from the middle of the world that places may be
 LONGEST_WAIT = 600.0  # s
@@ -88,7 +88,7 @@ class _Follower:
                 self._walk(act.place)
             case Turn():
                 check_number("heading in degrees", math.degrees(act.heading), -360, 360)
-            case Pace():
+            case SetPace():
                 check_number("speed in m/s", act.speed, SLOWEST, FASTEST)
             case Wait():
                 check_number("seconds", act.seconds, 0, LONGEST_WAIT)
@@ -96,7 +96,7 @@ class _Follower:
                 self._take(act)
             case PutDown():
                 self._put_down(act)
-            case Push() | Pull():
+            case PushCrate() | PullCrate():
                 self._haul(act)
             case _:
                 self._drop()
@@ -172,7 +172,7 @@ class _Follower:
         self._grasp(crate)
         self._held.append(crate)
 
-    def _haul(self, act: Push | Pull) -> None:
+    def _haul(self, act: PushCrate | PullCrate) -> None:
         crate = self._crate(act.name)
         check_number("distance in m", act.distance, 0, LONGEST_HAUL, above=True)
         check_force(self._limits, crate)

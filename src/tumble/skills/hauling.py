@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from tumble.skills.actor import Actor
-from tumble.skills.acts import Pull, Push
+from tumble.skills.acts import PullCrate, PushCrate
 from tumble.skills.approach import TAKE, dock, facing, turned
 from tumble.skills.holding import AWAY, back_off, come_anew, reach_down
 from tumble.walking import memory as mem
@@ -24,12 +24,12 @@ CLOSE, HAUL, STOP = TAKE + 1, TAKE + 2, AWAY + 1  # stages
 HEADING, START_X, START_Y, STILL, LEFT, HEIGHT, DECIDED = 0, 1, 2, 3, 4, 6, 7  # notes; of both hands 4 and 5
 
 
-def push(actor: Actor, act: Push) -> bool:
+def push(actor: Actor, act: PushCrate) -> bool:
     """Walk to a crate, take its handles, push it ahead."""
     return _haul(actor, act.name, act.distance, 1.0)
 
 
-def pull(actor: Actor, act: Pull) -> bool:
+def pull(actor: Actor, act: PullCrate) -> bool:
     """Walk to a crate, take its handles, walk backwards with it."""
     return _haul(actor, act.name, act.distance, -1.0)
 

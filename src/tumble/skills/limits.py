@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from tumble.errors import UserError
-from tumble.props import Crate
-from tumble.scene import Scene
 from tumble.walking import WalkSettings
 from tumble.walking.body import body_of
+from tumble.world.props import Crate
+from tumble.world.scene import Scene
 
 BOTH_HANDS = 25.0  # kg that a body of 70.4 kg lifts and carries; coros2010 section 5.5.4
 ONE_HAND = 5.0  # kg with one hand; ours

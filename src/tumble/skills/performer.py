@@ -15,11 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from tumble.controller import Controller
-from tumble.sims import Sims
+from tumble.control.controller import Controller
 from tumble.skills import memory as own
 from tumble.skills.actor import TICK, Actor
-from tumble.skills.acts import Act, Go, LetGo, Lift, Pace, PickUp, Pull, Push, PutDown, Turn, Wait
+from tumble.skills.acts import Act, Go, LetGo, Lift, PickUp, PullCrate, PushCrate, PutDown, SetPace, Turn, Wait
 from tumble.skills.approach import go, turn_to
 from tumble.skills.check import check_acts, held_in
 from tumble.skills.hauling import pull, push
@@ -27,6 +26,7 @@ from tumble.skills.holding import let_go, lift, pick_up, put_down
 from tumble.skills.script import line_of
 from tumble.walking import Walker
 from tumble.walking.style import Style
+from tumble.world.sims import Sims
 
 USUAL_PACE = 0.6  # m/s
 
@@ -139,7 +139,7 @@ def _turn(actor: Actor, act: Turn) -> bool:
     return turn_to(actor, act.heading)
 
 
-def _pace(actor: Actor, act: Pace) -> bool:
+def _pace(actor: Actor, act: SetPace) -> bool:
     actor.pace = act.speed
     return True
 
@@ -150,6 +150,6 @@ def _wait(actor: Actor, act: Wait) -> bool:
 
 
 SKILLS: dict[type[Any], Callable[[Actor, Any], bool]] = {
-    Go: go, Turn: _turn, Pace: _pace, Wait: _wait, PickUp: pick_up, Lift: lift, PutDown: put_down, LetGo: let_go,
-    Push: push, Pull: pull,
+    Go: go, Turn: _turn, SetPace: _pace, Wait: _wait, PickUp: pick_up, Lift: lift, PutDown: put_down, LetGo: let_go,
+    PushCrate: push, PullCrate: pull,
 }  # fmt: skip

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from tumble.errors import UserError
-from tumble.props import Companion, Crate, Prop
-from tumble.scene import Scene
-from tumble.skills.acts import Act, Go, Lift, PickUp, Place, Push, PutDown
+from tumble.skills.acts import Act, Go, Lift, PickUp, Place, PushCrate, PutDown
 from tumble.skills.limits import limits_of
 from tumble.skills.script import text_of
+from tumble.world.props import Companion, Crate, Prop
+from tumble.world.scene import Scene
 
 SHOVE = 1.0  # m that a crate is pushed which is too heavy to be lifted
 
@@ -52,5 +52,5 @@ def _taken(scene: Scene, crate: Crate) -> Act:
     limits = limits_of(scene)
     one = len(crate.handles) == 1
     if crate.mass > (limits.one_hand if one else limits.both_hands):
-        return Push(crate.name, SHOVE)
+        return PushCrate(crate.name, SHOVE)
     return PickUp(crate.name) if one else Lift(crate.name)

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from tumble.errors import UserError
-from tumble.skills.acts import Act, Go, LetGo, Lift, Pace, PickUp, Place, Pull, Push, PutDown, Turn, Wait
+from tumble.skills.acts import Act, Go, LetGo, Lift, PickUp, Place, PullCrate, PushCrate, PutDown, SetPace, Turn, Wait
 
 LONGEST = 10_000  # letters of a script
 MOST = 200  # acts of a script
@@ -66,7 +66,7 @@ class Form(NamedTuple):
 FORMS = (
     Form("go to PLACE", "go to crate", "walk there and stand", lambda said: Go(said.place)),
     Form("turn to DEGREES", "turn to 90", "face that way from x", lambda said: Turn(math.radians(said.number))),
-    Form("walk at SPEED", "walk at 0.6", "walk at most so fast from now on, m/s", lambda said: Pace(said.number)),
+    Form("walk at SPEED", "walk at 0.6", "walk at most so fast from now on, m/s", lambda said: SetPace(said.number)),
     Form("wait SECONDS", "wait 2 s", "stand", lambda said: Wait(said.number)),
     Form("pick up NAME", "pick up cup", "take what has one handle with one hand", lambda said: PickUp(said.name)),
     Form("lift NAME", "lift crate", "take what has two handles with both hands", lambda said: Lift(said.name)),
@@ -74,8 +74,10 @@ FORMS = (
     Form("put it down", "put it down", "here", lambda said: PutDown()),
     Form("put it down at PLACE", "put it down at 2 0", "carry it there", lambda said: PutDown(said.place)),
     Form("let go", "let go", "open the hands", lambda said: LetGo()),
-    Form("push NAME METRES", "push crate 2 m", "take it and walk ahead", lambda said: Push(said.name, said.number)),
-    Form("pull NAME METRES", "pull crate 2 m", "take it and walk back", lambda said: Pull(said.name, said.number)),
+    Form(
+        "push NAME METRES", "push crate 2 m", "take it and walk ahead", lambda said: PushCrate(said.name, said.number)
+    ),
+    Form("pull NAME METRES", "pull crate 2 m", "take it and walk back", lambda said: PullCrate(said.name, said.number)),
 )
 
 
@@ -125,7 +127,7 @@ def line_of(act: Act) -> str:
             return f"go to {_place_text(act.place)}"
         case Turn():
             return f"turn to {math.degrees(act.heading):.12g}"
-        case Pace():
+        case SetPace():
             return f"walk at {_number_text(act.speed)} m/s"
         case Wait():
             return f"wait {_number_text(act.seconds)} s"
@@ -137,9 +139,9 @@ def line_of(act: Act) -> str:
             return "put it down" if place is None else f"carry it to {_place_text(place)}"
         case LetGo():
             return "let go"
-        case Push():
+        case PushCrate():
             return f"push {act.name} {_number_text(act.distance)} m"
-        case Pull():
+        case PullCrate():
             return f"pull {act.name} {_number_text(act.distance)} m"
 
 
@@ -228,7 +230,7 @@ def _is_name(word: str) -> bool:
 
 def _name_of(act: Act) -> str | None:
     match act:
-        case PickUp() | Lift() | Push() | Pull():
+        case PickUp() | Lift() | PushCrate() | PullCrate():
             return act.name
         case Go(str(place)) | PutDown(str(place)):
             return place

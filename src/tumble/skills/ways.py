@@ -8,11 +8,11 @@ from typing import TypeAlias
 import numpy as np
 
 from tumble.errors import UserError
-from tumble.props import Box
-from tumble.scene import Scene
 from tumble.walking import WalkSettings
 from tumble.walking.body import body_of
 from tumble.walking.terrain import highest_climb, highest_step, thickest_step
+from tumble.world.props import Box
+from tumble.world.scene import Scene
 
 Spot: TypeAlias = tuple[float, float]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from nicegui import ui
 
-from tumble.commands import SetParameter
 from tumble.errors import UserError
+from tumble.live.commands import SetParameter
 from tumble.studio.hub import Hub
 from tumble.studio.presets import Presets
 from tumble.studio.stage import Stage

@@ -41,7 +41,7 @@ class View(
         self.update()
 
 
-class Timeline(ui.element, component=_WEB / "timeline.js"):
+class TimelineBar(ui.element, component=_WEB / "timeline.js"):
     """The last minutes, to scrub and to go on from."""
 
 

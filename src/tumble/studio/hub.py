@@ -12,8 +12,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from tumble.commands import Release
 from tumble.errors import UserError
+from tumble.live.commands import Release
 from tumble.studio.requests import Ask, Give, Hurl, Point, Request, Resume, Scrub, Steer, decode
 from tumble.studio.stage import Shown, Stage
 

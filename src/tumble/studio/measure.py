@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from tumble.planners import CPBPSettings, Plan, Planner
-from tumble.scene import Scene
 from tumble.studio.guard import Gate, hosts_for
 from tumble.studio.hub import Hub
 from tumble.studio.server import LOOP, bind, listen, server_for
 from tumble.studio.stage import FASTEST, Stage
-from tumble.studio.take import Choice, Take
+from tumble.studio.trial import Choice, StudioTrial
+from tumble.world.scene import Scene
 
 WARM = 1.5  # s before a crowd is counted on
 TURNS = 4  # with and without a client, one after the other
@@ -92,13 +92,13 @@ async def _measure(samples: int, seconds: float, clients: int, threads: int) -> 
     stage = Stage(Choice("stand"), hub, threads, settings)
     async with _open(stage, hub) as address:
         short = min(seconds, 20.0)
-        figures = await _rates(stage, hub, address, short, Take(Choice("stand"), threads, settings))
+        figures = await _rates(stage, hub, address, short, StudioTrial(Choice("stand"), threads, settings))
         figures |= await _reactions(stage, address, short)
         figures |= await _costs(stage, address, seconds, clients)
     return figures
 
 
-async def _rates(stage: Stage, hub: Hub, address: str, seconds: float, alone: Take) -> dict[str, Any]:
+async def _rates(stage: Stage, hub: Hub, address: str, seconds: float, alone: StudioTrial) -> dict[str, Any]:
     """Frames a second with one client and without any, in turns; bytes of a frame."""
     await _do(stage, lambda: stage.slow(FASTEST))
     crowd = asyncio.create_task(_crowd(address, 1, 2 * seconds + TURNS + WARM))
@@ -156,7 +156,7 @@ async def _do(stage: Stage, job: Callable[[], Any]) -> Any:
     return await asyncio.wrap_future(stage.post(job))
 
 
-def _run(take: Take, seconds: float) -> float:
+def _run(take: StudioTrial, seconds: float) -> float:
     """Frames a second of a take that nobody watches."""
     began, frames = time.perf_counter(), 0
     while time.perf_counter() < began + seconds:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 WINDOW = 1.0  # s over which rates are counted
 
 
-class Pace:
+class Clock:
     """Keeps a loop at a speed, and counts what it achieves.
 
     Of time that is lost, at most one frame is made up for afterwards: who is slower than real time shows it in

@@ -20,8 +20,8 @@ import mujoco
 import numpy as np
 
 from tumble.planners import Plan
-from tumble.props import Crate, handle_name
-from tumble.scene import Scene
+from tumble.world.props import Crate, handle_name
+from tumble.world.scene import Scene
 
 VERSION = 1
 # version, flags, scene id; tick, oldest, newest; time, plan ms, rate, realtime, speed, effort, cost, origin;

@@ -7,10 +7,10 @@ from pathlib import Path
 from nicegui import ui
 from nicegui.events import KeyEventArguments
 
-from tumble.commands import Reset
+from tumble.live.commands import Reset
 from tumble.studio.body_panel import body_panel
 from tumble.studio.desk import Desk
-from tumble.studio.elements import Timeline, View
+from tumble.studio.elements import TimelineBar, View
 from tumble.studio.hub import Hub
 from tumble.studio.panels import BLUR, SIGHTS, TOOLS, TOUCHES, cost_panel, direct_panel, settings_panel, touch_panel
 from tumble.studio.presets import Presets
@@ -36,7 +36,7 @@ def build(hub: Hub, presets: Presets) -> None:
     _button("tune", side.toggle, "panels", "menu").classes("menu")
     with ui.element("div").classes("bottom"):
         _transport(desk)
-        Timeline().classes("grow")
+        TimelineBar().classes("grow")
     ui.keyboard(on_key=lambda event: _key(desk, choose_tool, event))
     hub.listen(key, desk.show)
     desk.client.on_delete(lambda: hub.listen(key, None))

@@ -17,7 +17,7 @@ from tumble.studio.desk import Desk
 from tumble.studio.elements import Chart, View
 from tumble.studio.knobs import Knob, knobs
 from tumble.studio.stage import Stage
-from tumble.studio.take import Choice, live
+from tumble.studio.trial import Choice, live
 
 BLUR = "() => document.activeElement?.blur()"  # keys belong to the character again
 HEAVIEST = 100.0  # weight of a term at the right end of its slider; the left end is its inverse

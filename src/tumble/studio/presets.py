@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from tumble.errors import UserError
-from tumble.recording import replace_file
+from tumble.live.recording import replace_file
 
 Changes = Mapping[str, float]
 COMMON: Mapping[str, Changes] = {

@@ -4,8 +4,8 @@ from typing import TypeAlias
 
 import msgspec
 
-from tumble.commands import Do, Drag, Explode, Push, Release, Reset, SetGoal, SetParameter, Throw, Vector, Walk
 from tumble.errors import UserError
+from tumble.live.commands import Do, Drag, Explode, Push, Release, Reset, SetGoal, SetParameter, Throw, Vector, Walk
 
 
 class _Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=str.lower):

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-from tumble.commands import Command, SetGoal
-from tumble.scenarios import Track
-from tumble.session import Session
+from tumble.live.commands import Command, SetGoal
+from tumble.live.session import Session
+from tumble.scenarios import History
 
 RECALL = 120.0  # s of frames that are kept at most
 
@@ -16,21 +16,21 @@ class Responses:
     also of a future that was turned back: its goal is still the present one.
     """
 
-    def __init__(self, respond: Callable[[Track], Sequence[Command]] | None) -> None:
+    def __init__(self, respond: Callable[[History], Sequence[Command]] | None) -> None:
         self._respond = respond
-        self._track: Track | None = None
+        self._track: History | None = None
 
     def follow(self, session: Session, time: float) -> None:
         """Look at a session from now on, which is a time."""
         if self._respond is None:
             return
-        track = Track(session.scene, began=time)
+        history = History(session.scene, began=time)
         if self._track is not None:
-            track.commands = [(min(when, time), c) for when, c in self._track.commands if isinstance(c, SetGoal)]
+            history.commands = [(min(when, time), c) for when, c in self._track.commands if isinstance(c, SetGoal)]
             if self._track in session.listeners:
                 session.listeners.remove(self._track)
-        self._track = track
-        session.listeners.append(track)
+        self._track = history
+        session.listeners.append(history)
 
     def next(self, session: Session) -> Sequence[Command]:
         """What is to be done before the next frame."""

@@ -2,7 +2,7 @@
 
 from nicegui import ui
 
-from tumble.commands import Do, Walk
+from tumble.live.commands import Do, Walk
 from tumble.skills.script import FORMS, LONGEST
 from tumble.studio.desk import Desk
 from tumble.studio.panels import BLUR

@@ -29,7 +29,7 @@ from tumble.studio.hub import Hub
 from tumble.studio.page import build
 from tumble.studio.presets import Presets, default_path
 from tumble.studio.stage import Learning, Stage
-from tumble.studio.take import Choice
+from tumble.studio.trial import Choice
 
 LOOP = uvicorn.Config("").get_loop_factory()
 EVERYWHERE = ("0.0.0.0", "::", "")

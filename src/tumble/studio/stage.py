@@ -16,15 +16,15 @@ from concurrent.futures import Future
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
-from tumble.controller import Controller, closing
+from tumble.control.controller import Controller, closing
 from tumble.errors import UserError, check_number
-from tumble.keeper import Keeper
-from tumble.recording import Recorder, Recording
-from tumble.session import Frame, Session
-from tumble.studio.pace import Pace
+from tumble.live.keeper import Keeper
+from tumble.live.recording import Recorder, Recording
+from tumble.live.session import Frame, Session
+from tumble.studio.pace import Clock
 from tumble.studio.packet import BROKEN, PAST, PAUSED, RECORDING, Packer, Status, with_flags
-from tumble.studio.take import Choice, Take, inherit
 from tumble.studio.timeline import Moment, Timeline
+from tumble.studio.trial import Choice, StudioTrial, inherit
 
 LONGEST = 1800.0  # s of a recording
 SLOWEST, FASTEST = 0.05, 2.0  # speeds that may be asked for
@@ -87,13 +87,13 @@ class Stage:
         self, choice: Choice, audience: Audience, threads: int = 0, settings: Any = None,
         learning: Learning | None = None,
     ) -> None:  # fmt: skip
-        self.choice, self.take = choice, Take(choice, threads, settings)
+        self.choice, self.take = choice, StudioTrial(choice, threads, settings)
         self.ready, self.playing, self.watched = False, True, False
         self.past: int | None = None
         self.tape: Recording | None = None
         self.taken = False
         self.learning, self.unused = learning, ""
-        self.pace = Pace(self.take.dt)
+        self.pace = Clock(self.take.dt)
         self.timeline = Timeline(self.take.dt)
         self._audience, self._threads = audience, threads
         self._recorder: Recorder | None = None
@@ -134,7 +134,7 @@ class Stage:
 
     def _run(self) -> None:
         self._audience.say("getting ready (compiling once after installing)")
-        rehearsal = Take(self.choice, self._threads, self.take.controller.settings)
+        rehearsal = StudioTrial(self.choice, self._threads, self.take.controller.settings)
         with closing(rehearsal.controller):
             rehearsal.step()
             rehearsal.step()  # which goes on from the first, and may take other code
@@ -302,7 +302,7 @@ class Stage:
         same = choice.controller == self.choice.controller
         self.take.settle()
         old = self.take.controller
-        take = Take(choice, self._threads, old.settings if same else None)
+        take = StudioTrial(choice, self._threads, old.settings if same else None)
         if same:
             inherit(take.controller, old)
         self.cut()

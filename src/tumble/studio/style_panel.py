@@ -7,13 +7,13 @@ from msgspec.structs import replace
 from nicegui import ui
 from nicegui.events import UploadEventArguments
 
-from tumble.commands import Walk
 from tumble.errors import UserError
+from tumble.live.commands import Walk
 from tumble.studio.desk import Desk
 from tumble.studio.elements import Curve
 from tumble.studio.knobs import Knob
 from tumble.studio.panels import BLUR, slider_row
-from tumble.studio.take import Take
+from tumble.studio.trial import StudioTrial
 from tumble.walking.style import TRAJECTORIES, Knots, Style, builtin_styles
 from tumble.walking.style_file import LARGEST, style_in, written
 
@@ -50,7 +50,7 @@ def _plain(name: str) -> str:
     return name.removeprefix("foot_").removesuffix("_speed").replace("_", " ")
 
 
-def style_now(take: Take) -> Style | None:
+def style_now(take: StudioTrial) -> Style | None:
     """The style that is wished for, else the first one; None where there are none."""
     styles: dict[str, Style] = {style.name: style for style in getattr(take.controller, "styles", ())}
     wished = take.wanted.style if isinstance(take.wanted, Walk) else None
@@ -99,7 +99,7 @@ def style_panel(desk: Desk) -> None:
     desk.shows(show)
 
 
-def _restyle(take: Take, changes: dict[str, Any]) -> None:
+def _restyle(take: StudioTrial, changes: dict[str, Any]) -> None:
     """Change the present style; for the stage's thread, so that no change is lost to another."""
     style = style_now(take)
     if style is None:
@@ -107,7 +107,7 @@ def _restyle(take: Take, changes: dict[str, Any]) -> None:
     _replace(take, replace(style, **changes))
 
 
-def _replace(take: Take, style: Style) -> None:
+def _replace(take: StudioTrial, style: Style) -> None:
     """Have the walker's style of that name be this one."""
     if not take.styles:
         raise UserError("nobody here walks in a style; choose the controller 'walker'")

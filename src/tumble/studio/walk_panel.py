@@ -6,7 +6,7 @@ from typing import Any
 
 from nicegui import ui
 
-from tumble.commands import Walk
+from tumble.live.commands import Walk
 from tumble.studio.desk import Desk
 from tumble.studio.knobs import Knob
 from tumble.studio.panels import BLUR, slider_row

@@ -7,8 +7,8 @@ import math
 
 from numba import njit
 
+from tumble.maths.vectors import add, clamp, cross, dot, scale, shortened, sub, vec
 from tumble.walking.body import BACK, LEGS, PELVIS, SHIN, THIGH, TOE, TORSO
-from tumble.walking.vectors import add, clamp, cross, dot, scale, shortened, sub, vec
 
 
 @njit(cache=True)

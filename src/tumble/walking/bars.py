@@ -2,6 +2,7 @@
 
 from numba import njit
 
+from tumble.maths.vectors import clamp, dot
 from tumble.walking.legs import knee_for
 from tumble.walking.memory import (
     BEND,
@@ -19,7 +20,6 @@ from tumble.walking.memory import (
 )  # fmt: skip
 from tumble.walking.steps import crosses
 from tumble.walking.terrain import BENDS, ROOM, duck, ramp, stretch
-from tumble.walking.vectors import clamp, dot
 
 STOOPS = 0.3  # m before a bar, where it stops to bend if there is something to step over as well
 STOOP_CROUCH = 0.8  # rad that its knees bend then for each rad that the trunk does

@@ -7,11 +7,11 @@ import numpy as np
 
 from tumble.characters import Character
 from tumble.errors import UserError
-from tumble.grips import STIFFNESS, grips_of
-from tumble.props import Crate, handle_name
-from tumble.scene import Scene
-from tumble.sims import Sims
 from tumble.walking.settings import WalkSettings
+from tumble.world.grips import STIFFNESS, grips_of
+from tumble.world.props import Crate, handle_name
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
 # Bones by number: the trunk, then arms and legs, left before right.
 PELVIS, BACK, TORSO, HEAD, ARMS, LEGS = 0, 1, 2, 3, 4, 8

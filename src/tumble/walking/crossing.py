@@ -8,6 +8,7 @@ import math
 
 from numba import njit
 
+from tumble.maths.vectors import clamp, dot, vec
 from tumble.walking.bars import heed_bars
 from tumble.walking.body import FOOT, LEGS, SHIN
 from tumble.walking.landing import NEAR, approach, choose, halt, lean_of, limit_speed, same_level
@@ -68,7 +69,6 @@ from tumble.walking.terrain import (
     ramp,
     wall,
 )  # fmt: skip
-from tumble.walking.vectors import clamp, dot, vec
 
 DECIDED = 0.3  # phase after which a foot keeps to the level that it was to land on
 REST = 0.015  # m behind the middle of a foot, where the body comes to rest there

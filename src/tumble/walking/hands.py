@@ -4,7 +4,7 @@ import math
 
 from numba import njit
 
-from tumble.grips import PARTS
+from tumble.maths.vectors import add, clamp, cross, dot, scale, shortened, sub, turn_between, vec
 from tumble.walking.balance import put, spin_of
 from tumble.walking.body import ARMS, BACK, TORSO
 from tumble.walking.legs import arm_pose
@@ -31,7 +31,7 @@ from tumble.walking.memory import (
     WISH_HAUL,
     WISH_LOAD,
 )  # fmt: skip
-from tumble.walking.vectors import add, clamp, cross, dot, scale, shortened, sub, turn_between, vec
+from tumble.world.grips import PARTS
 
 
 @njit(cache=True)

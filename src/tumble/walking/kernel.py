@@ -4,6 +4,7 @@ import math
 
 from numba import njit
 
+from tumble.maths.vectors import add, clamp, cross, dot, scale, shortened, sub, turn_between, turned, vec
 from tumble.walking.balance import (
     add_gravity,
     bubble_up,
@@ -44,7 +45,6 @@ from tumble.walking.memory import (
 from tumble.walking.pose import generate, hinge, hold, rotation_of, trunk_pose
 from tumble.walking.steps import crosses, decide, foot_place, gait, inside, lack, pendulum_rate
 from tumble.walking.swing import swing
-from tumble.walking.vectors import add, clamp, cross, dot, scale, shortened, sub, turn_between, turned, vec
 from tumble.walking.wishes import follow, look_at, stand_width
 
 

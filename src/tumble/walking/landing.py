@@ -4,6 +4,7 @@ import math
 
 from numba import njit
 
+from tumble.maths.vectors import clamp
 from tumble.walking.memory import BEND, HALT, LIMIT, PHASE, STOOP, UNLIMITED
 from tumble.walking.steps import aside, lack
 from tumble.walking.terrain import (
@@ -19,7 +20,6 @@ from tumble.walking.terrain import (
     next_edge,
     ramp,
 )  # fmt: skip
-from tumble.walking.vectors import clamp
 
 NEAR = 0.08  # m from an edge from where one steps over it, of a body of the humanoid's size
 LEAN, HURDLE_LEAN, HIGH_LEAN = 0.25, 0.45, 0.65  # m further from an edge for each m that it is high: shins lean

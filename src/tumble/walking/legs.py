@@ -4,7 +4,7 @@ import math
 
 from numba import njit
 
-from tumble.walking.vectors import add, clamp, cross, dot, from_axes, multiply, scale, sub
+from tumble.maths.vectors import add, clamp, cross, dot, from_axes, multiply, scale, sub
 
 
 @njit(cache=True)

@@ -4,6 +4,7 @@ import math
 
 from numba import njit
 
+from tumble.maths.vectors import about, add, clamp, dot, multiply, scale, spline, sub, turn_between, turned, vec
 from tumble.walking.balance import put, spin_of
 from tumble.walking.body import ARMS, BACK, FOOT, HEAD, LEGS, SHIN, TOE, TORSO
 from tumble.walking.hands import chest_spin_of, mass_of, reach
@@ -51,7 +52,6 @@ from tumble.walking.style import (
     SWING_TOE,
     TRUNK,
 )  # fmt: skip
-from tumble.walking.vectors import about, add, clamp, dot, multiply, scale, spline, sub, turn_between, turned, vec
 
 PUSHES = 0.5, 0.65  # m, steps over something from which and up to which it presses its hind foot down ever more
 ROOM = 0.4, 0.6  # m before something for each m of its height, the same

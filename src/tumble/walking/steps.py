@@ -4,6 +4,7 @@ import math
 
 from numba import njit
 
+from tumble.maths.vectors import add, clamp, dot, scale, sub, vec, wrapped
 from tumble.walking.body import FOOT, LEGS, SHIN
 from tumble.walking.hands import busy
 from tumble.walking.legs import gait_ahead, gait_place, gait_side, pendulum_later, pendulum_step
@@ -48,7 +49,6 @@ from tumble.walking.memory import (
     WISH_HEADING,
     WISH_SPEED,
 )  # fmt: skip
-from tumble.walking.vectors import add, clamp, dot, scale, sub, vec, wrapped
 from tumble.walking.wishes import stand_width
 
 

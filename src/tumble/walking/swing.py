@@ -4,6 +4,7 @@ import math
 
 from numba import njit
 
+from tumble.maths.vectors import add, clamp, cross, dot, scale, shortened, spline, sub, turn_between, turned, vec
 from tumble.walking.balance import put, spin_of
 from tumble.walking.body import FOOT, LEGS, SHIN, THIGH
 from tumble.walking.legs import leg_pose
@@ -34,7 +35,6 @@ from tumble.walking.pose import rotation_of, track_hinge, trajectory
 from tumble.walking.steps import crosses, foot_place, step_offset
 from tumble.walking.style import FOOT_AHEAD, FOOT_HEIGHT, FOOT_OUT
 from tumble.walking.terrain import CLEAR, OVER
-from tumble.walking.vectors import add, clamp, cross, dot, scale, shortened, spline, sub, turn_between, turned, vec
 
 
 @njit(cache=True)

@@ -15,9 +15,9 @@ import mujoco
 import numpy as np
 from numba import njit
 
-from tumble.props import Box
-from tumble.scene import Scene
-from tumble.walking.vectors import clamp
+from tumble.maths.vectors import clamp
+from tumble.world.props import Box
+from tumble.world.scene import Scene
 
 OVER = 0.55  # of the leg's length: the highest that is stepped over
 CLIMB = 0.3  # of the leg's length: the highest single step up or down

@@ -22,11 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from tumble.controller import Controller
+from tumble.control.controller import Controller
 from tumble.errors import UserError, check_number, unknown
-from tumble.scene import Scene
 from tumble.settings import replaced
-from tumble.sims import Sims
 from tumble.walking import memory as mem
 from tumble.walking.body import ARMS, BONES, Fields, body_of, fields_of
 from tumble.walking.kernel import control_rows
@@ -34,6 +32,8 @@ from tumble.walking.pose import wish_style
 from tumble.walking.settings import WalkSettings
 from tumble.walking.style import TRAJECTORIES, Style, builtin_styles, check_style, table_of
 from tumble.walking.terrain import terrain_of
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
 # WalkSettings as compiled code takes it.
 Constants: Any = namedtuple("Constants", [f.name for f in dataclass_fields(WalkSettings)])  # type: ignore[misc]

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from numba import njit
 
+from tumble.maths.vectors import clamp, turned, vec, wrapped
 from tumble.walking.body import FOOT, HUMANOID_HIPS, LEGS, PELVIS, TOE
 from tumble.walking.hands import pull_lever, with_load
 from tumble.walking.memory import (
@@ -42,7 +43,6 @@ from tumble.walking.memory import (
     WISH_STEP_WIDTH,
     WISH_STYLE,
 )  # fmt: skip
-from tumble.walking.vectors import clamp, turned, vec, wrapped
 
 
 class Look(NamedTuple):

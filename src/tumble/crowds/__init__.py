@@ -1,0 +1,1 @@
+"""Crowds: many characters in one scene, each to its own dance (coros2010 section 5.5.4)."""

@@ -1,0 +1,205 @@
+"""Crowd: all characters of a scene dance, each to its own seed (coros2010 section 5.5.4).
+
+    companions = [Companion(f"dancer_{i}", biped(legs=1 + 0.02 * i).recipe, place=(1.5 * i, 0.0)) for i in range(1, 16)]
+    scene = Scene(biped(), companions, physics=Physics(timestep=1 / 500, speculative=False), motors=ForceMotors)
+    crowd = Crowd(scene, seed=3)
+    sims = Sims(scene, nsim=1)
+    sims.load(scene.state())
+    crowd.start(sims)
+    while True:
+        sims.act(crowd.control(sims))
+
+A dance is a list of moves, drawn from the seed: a style with a period, a height of the steps, a bend, a pace and a
+turn, for some seconds. Who comes too near to another, or leaves the floor around the origin, steps away: ahead, back or
+sideways, without turning. Those who fell lie limp, and are kept clear of bone by bone. Dancers heed no boxes and hold
+nothing.
+"""
+
+from collections import namedtuple
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import fields as dataclass_fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tumble.control.controller import Controller
+from tumble.crowds.kernel import DIRECTED, FACING, Starts, World, control_crowd, dance_rows
+from tumble.errors import check_number
+from tumble.settings import replaced
+from tumble.walking.body import BONES, Body, body_of
+from tumble.walking.settings import WalkSettings
+from tumble.walking.style import TRAJECTORIES, Style, load_style, table_of
+from tumble.walking.terrain import terrain_of
+from tumble.walking.walker import Constants, Walker, begin, facing
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
+
+MOVES = 64  # of a dance, before it begins again
+FALLEN = 0.5  # of its standing height, below which a root is that of somebody who fell
+
+
+@dataclass(frozen=True)
+class DanceSettings:
+    """How a crowd dances. All is ours: the thesis gives no numbers."""
+
+    near: float = 0.8  # m between two roots below which they step apart
+    near_fallen: float = 0.9  # m, from the nearest bone of somebody who lies on the floor
+    close: float = 0.45  # m, from both, at which that is most urgent: feet meet
+    dread: float = 2.0  # how much more urgent it is to keep clear of somebody who lies
+    foresight: float = 0.3  # s ahead that a dancer sees another come
+    lift: float = 0.05  # m that feet rise more where somebody is close
+    floor: float = 2.4  # m from the origin beyond which a dancer comes back
+    escape: float = 0.35  # m/s, fastest with which one steps away
+    sidestep: float = 0.25  # m/s, fastest of that to a side
+    slowest: float = 0.06  # m/s; who is slower stands still
+    shaken: float = 0.6  # m/s of the centre of mass, above which one neither turns nor begins another move
+    calm: float = 1.5  # s of that
+    pace: float = 0.25  # m/s, fastest of a dance, ahead or back
+    turn: float = 0.9  # rad, largest from one move to the next
+    turn_rate: float = 0.7  # rad/s
+    shortest: float = 3.0  # s of a move
+    longest: float = 8.0
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            check_number(name, value, 0)
+        check_number("longest", self.longest, self.shortest)
+        check_number("near", self.near, self.close + 0.01)
+        check_number("near_fallen", self.near_fallen, self.close + 0.01)
+        check_number("pace", self.pace, self.slowest, 2.0)
+
+
+# DanceSettings as compiled code takes it.
+Numbers: Any = namedtuple("Numbers", [f.name for f in dataclass_fields(DanceSettings)])  # type: ignore[misc]
+
+
+@cache
+def dances() -> dict[str, Style]:
+    """The styles that dancers draw from, by name."""
+    styles = map(load_style, sorted((Path(__file__).parent / "dances").glob("*.toml")))
+    return {style.name: style for style in styles}
+
+
+class Crowd(Controller):
+    """Every character of a scene walks as a `Walker` does, by the wishes of its dance.
+
+    Memories are in MuJoCo's userdata, one after the other: copying a row forks the crowd. Wishes from outside are the
+    scene's own character's, which no longer dances then.
+
+    Attributes:
+      styles: the dances, by index.
+    """
+
+    def __init__(self, scene: Scene, settings: DanceSettings = DanceSettings(), seed: int = 0) -> None:
+        self.styles = list(dances().values())
+        self._walker = Walker(scene, styles=self.styles)  # refuses what cannot be walked in; wishes of the first
+        self.scene, self._seed = scene, seed
+        self._bodies = _stacked([body_of(scene, WalkSettings(), prefix, grips=False) for prefix in scene.cast])
+        self._constants = Constants(*(float(value) for value in vars(WalkSettings()).values()))
+        self._level = terrain_of(scene)._replace(boxes=np.zeros((0, 9)), bars=np.zeros((0, 9)))
+        self._table, self._starts = table_of(self.styles), _starts(scene)
+        low = [FALLEN * scene.show(scene.state()).xpos[scene.root(prefix), 2] for prefix in scene.cast]
+        self._heights, self._lying = np.array(low), np.zeros(len(scene.cast), bool)
+        self._torque, self._angles = np.zeros((len(BONES), 3)), np.zeros(len(TRAJECTORIES))
+        self._sims: Sims | None = None
+        self._world: World | None = None
+        self._out, self._control = np.zeros((0, 0, 0)), np.zeros((0, 0))
+        self._configure(settings)
+
+    def _configure(self, settings: DanceSettings) -> None:
+        self.settings = settings
+        self._numbers = Numbers(*(float(value) for value in vars(settings).values()))
+        sizes = np.asarray(self._bodies.size)
+        self._moves = np.stack([_dance(settings, self.styles, size, [self._seed, i]) for i, size in enumerate(sizes)])
+
+    def start(self, sims: Sims) -> None:
+        """Stand as they are, facing where they face; every dance begins."""
+        self._attach(sims)
+        memory = sims.view("userdata")
+        memory[:] = 0.0
+        for who, start in enumerate(self._starts.memory):
+            ahead = facing(sims.view("xquat")[:, self._bodies.ids[who, 0]])
+            begin(memory[:, start:], ahead, self.styles[0])
+            memory[:, start + FACING] = ahead
+
+    def _attach(self, sims: Sims) -> None:
+        if sims is not self._sims:
+            self._sims = sims
+            self._world = World(**{name: sims.view(name) for name in World._fields})
+            people, motors = len(self.scene.cast), self.scene.motors
+            self._out = np.zeros((people, sims.nsim, motors.joints // people))
+            self._control = np.zeros((sims.nsim, motors.size))
+
+    def control(self, sims: Sims) -> np.ndarray:
+        """Controls (nsim, motors.size); moves the memories in the state on by a step. The array is used again."""
+        self._attach(sims)
+        dance_rows(
+            self._numbers, self.scene.dt, self._moves, self._world, self._starts, self._bodies.ids, self._heights,
+            self._lying,
+        )  # fmt: skip
+        control_crowd(
+            self._bodies, self._level, self._constants, self._table, self._world, self._starts, self._torque,
+            self._angles, self._out,
+        )  # fmt: skip
+        joints = self.scene.motors.joints
+        self._control[:, :joints] = np.moveaxis(self._out, 0, 1).reshape(sims.nsim, joints)
+        return self._control
+
+    def check_wishes(self, wishes: Mapping[str, Any]) -> None:
+        self._walker.check_wishes(wishes)
+
+    def set_wishes(self, sims: Sims, wishes: Mapping[str, Any]) -> None:
+        """Have the scene's own character do something else than dance, see `Walker.wish`; for all rows."""
+        if wishes:
+            self._walker.wish(sims, **wishes)
+            sims.view("userdata")[:, DIRECTED] = 1.0
+
+    def check_parameters(self, changes: Mapping[str, float]) -> None:
+        replaced(self.settings, changes)
+
+    def set_parameters(self, changes: Mapping[str, float]) -> None:
+        """Change settings by name; the memories stay."""
+        self._configure(replaced(self.settings, changes))
+
+
+def _stacked(bodies: list[Body]) -> Any:
+    """A `Body` whose every field has all bodies' along a new first axis."""
+    fields: Any = [np.stack([np.asarray(value) for value in values]) for values in zip(*bodies, strict=True)]
+    return Body(*fields)
+
+
+def _starts(scene: Scene) -> Starts:
+    model, cast = scene.model, scene.cast
+    first = [int(model.body_jntadr[scene.root(prefix)]) for prefix in cast]
+    memories = [character.build().nuserdata for character in cast.values()]
+    channels = {
+        name: np.array([scene.channels[prefix + name].start for prefix in cast])
+        for name in ("com", "com_velocity", "grounded")
+    }
+    return Starts(
+        qpos=model.jnt_qposadr[first].astype(np.intp), qvel=model.jnt_dofadr[first].astype(np.intp), **channels,
+        memory=np.cumsum([0, *memories[:-1]]),
+    )  # fmt: skip
+
+
+def _dance(settings: DanceSettings, styles: list[Style], size: float, seed: list[int]) -> np.ndarray:
+    """(MOVES, 7): moves of a body of some size, drawn from a seed; no style comes twice in a row."""
+    rng = np.random.default_rng(seed)
+    style = np.cumsum(rng.integers(1, len(styles), MOVES)) % len(styles)
+    usual = np.array([one.period for one in styles])[style]
+    pace = rng.uniform(settings.slowest, settings.pace, MOVES) * rng.choice([-1.0, 1.0], MOVES)
+    return np.stack(
+        [
+            rng.uniform(settings.shortest, settings.longest, MOVES),
+            style,
+            usual * size**0.5 * rng.uniform(0.9, 1.1, MOVES),  # legs swing slower the longer they are
+            rng.uniform(0.0, 0.03, MOVES),
+            rng.uniform(-0.05, 0.2, MOVES),
+            pace,
+            rng.uniform(-settings.turn, settings.turn, MOVES),
+        ],
+        axis=1,
+    )

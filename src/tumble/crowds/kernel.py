@@ -1,0 +1,246 @@
+"""The compiled control of a crowd: every character's walk, and where their dances lead them."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from tumble.maths.vectors import clamp, wrapped
+from tumble.walking.body import Body, Fields
+from tumble.walking.kernel import control_rows
+from tumble.walking.memory import (
+    DANCE,
+    HEADING,
+    WISH_BEND,
+    WISH_DRIFT,
+    WISH_HEADING,
+    WISH_PERIOD,
+    WISH_SPEED,
+    WISH_STEP_HEIGHT,
+)  # fmt: skip
+from tumble.walking.pose import wish_style
+
+# What a dancer remembers, in its memory.
+DIRECTED = DANCE  # 1 where somebody else says what it does
+MOVE = DANCE + 1  # how many moves it has begun
+UNTIL = DANCE + 2  # s, when the present one ends
+FACING = DANCE + 3  # rad, heading of the dance alone
+CALM = DANCE + 4  # s, until when it only keeps its balance
+FELL = DANCE + 5  # 1 once it has fallen, until it is on its feet again
+
+ON_FEET = 1.6  # times the height of one who fell, above which it is
+
+# A move: s it takes, style, s a step, m that feet rise more, rad of bend, m/s ahead, rad of turn.
+SECONDS, STYLE, PERIOD, HEIGHT, BEND, SPEED, TURN = range(7)
+
+
+class Starts(NamedTuple):
+    """Where each character's own begin; (characters,)."""
+
+    qpos: np.ndarray
+    qvel: np.ndarray
+    com: np.ndarray  # in sensordata, as the next two
+    com_velocity: np.ndarray
+    grounded: np.ndarray
+    memory: np.ndarray
+
+
+class World(NamedTuple):
+    """Live arrays of all characters, row by row."""
+
+    time: np.ndarray
+    qpos: np.ndarray
+    qvel: np.ndarray
+    xipos: np.ndarray
+    xquat: np.ndarray
+    xaxis: np.ndarray
+    xanchor: np.ndarray
+    subtree_com: np.ndarray
+    site_xpos: np.ndarray
+    sensordata: np.ndarray
+    userdata: np.ndarray
+
+
+def _taker(kind: type[Body]) -> Any:
+    """A compiled function of (many, who) that takes one out of many, whose every field has all along its first axis.
+
+    It is written from the names of the fields, which compiled code cannot go through by itself.
+    """
+    scope: dict[str, Any] = {"kind": kind}
+    fields = ", ".join(f"many.{name}[who]" for name in kind._fields)
+    exec(f"def take(many, who):\n    return kind({fields})", scope)
+    return njit(scope["take"])
+
+
+take_body = _taker(Body)
+
+
+@njit(cache=True)
+def _fields(world, starts, who):  # type: ignore[no-untyped-def]
+    """What one character sees as its own."""
+    return Fields(
+        qpos=world.qpos[:, starts.qpos[who] :],
+        qvel=world.qvel[:, starts.qvel[who] :],
+        xipos=world.xipos,
+        xquat=world.xquat,
+        xaxis=world.xaxis,
+        xanchor=world.xanchor,
+        subtree_com=world.subtree_com,
+        com=world.sensordata[:, starts.com[who] :],
+        com_velocity=world.sensordata[:, starts.com_velocity[who] :],
+        grounded=world.sensordata[:, starts.grounded[who] :],
+        site_xpos=world.site_xpos,
+        memory=world.userdata[:, starts.memory[who] :],
+    )
+
+
+@njit(cache=True)
+def control_crowd(bodies, terrain, k, styles, world, starts, torque, angles, out):  # type: ignore[no-untyped-def]
+    """Controls (characters, rows, motors) into `out`; see `control_rows`. Who fell is limp: kicks would fell others.
+
+    Args:
+      bodies: a `Body` whose every field has all characters' along its first axis.
+    """
+    for who in range(out.shape[0]):
+        control_rows(take_body(bodies, who), terrain, k, styles, _fields(world, starts, who), torque, angles, out[who])
+        for row in range(out.shape[1]):
+            if world.userdata[row, starts.memory[who] + FELL] > 0.0:
+                out[who, row] = 0.0
+
+
+@njit(cache=True)
+def _from_dancer(d, world, starts, row, who, other):  # type: ignore[no-untyped-def]
+    """Away from one who dances, about as long as it is urgent, 0 to 1: by where both will be in a moment."""
+    mine, theirs = world.qpos[row, starts.qpos[who] :], world.qpos[row, starts.qpos[other] :]
+    my_speed = world.sensordata[row, starts.com_velocity[who] :]
+    their_speed = world.sensordata[row, starts.com_velocity[other] :]
+    x = mine[0] - theirs[0] + d.foresight * (my_speed[0] - their_speed[0])
+    y = mine[1] - theirs[1] + d.foresight * (my_speed[1] - their_speed[1])
+    apart = max(math.sqrt(x * x + y * y), 1e-6)
+    urge = clamp((d.near - apart) / (d.near - d.close), 0.0, 1.0) / apart
+    return urge * x, urge * y
+
+
+@njit(cache=True)
+def _from_lying(d, world, starts, bones, row, who, other):  # type: ignore[no-untyped-def]
+    """Away from all bones of one who lies, as long as the nearest makes it urgent, 0 to 1."""
+    mine = world.qpos[row, starts.qpos[who] :]
+    sum_x, sum_y, most = 0.0, 0.0, 0.0
+    for bone in bones[other]:
+        x, y = mine[0] - world.xipos[row, bone, 0], mine[1] - world.xipos[row, bone, 1]
+        apart = max(math.sqrt(x * x + y * y), 1e-6)
+        urge = clamp((d.near_fallen - apart) / (d.near_fallen - d.close), 0.0, 1.0)
+        sum_x, sum_y, most = sum_x + urge * x / apart, sum_y + urge * y / apart, max(most, urge)
+    size = max(math.sqrt(sum_x * sum_x + sum_y * sum_y), 1e-6)
+    return most * sum_x / size, most * sum_y / size
+
+
+@njit(cache=True)
+def _crush(d, world, starts, bones, lying, row, who):  # type: ignore[no-untyped-def]
+    """The way out of a crush and how urgent it is: a vector of about 1 where somebody or the floor's edge is close.
+
+    And how close the closest is, 0 to 1.
+    """
+    x, y = world.qpos[row, starts.qpos[who]], world.qpos[row, starts.qpos[who] + 1]
+    away_x, away_y, closest = 0.0, 0.0, 0.0
+    for other in range(starts.qpos.size):
+        if other == who:
+            continue
+        if lying[other]:
+            off_x, off_y = _from_lying(d, world, starts, bones, row, who, other)
+            weight = d.dread
+        else:
+            off_x, off_y = _from_dancer(d, world, starts, row, who, other)
+            weight = 1.0
+        away_x, away_y = away_x + weight * off_x, away_y + weight * off_y
+        closest = max(closest, math.sqrt(off_x * off_x + off_y * off_y))
+    out = math.sqrt(x * x + y * y)
+    if out > d.floor:
+        edge = min((out - d.floor) / d.near, 1.0)
+        away_x, away_y = away_x - edge * x / out, away_y - edge * y / out
+    return away_x, away_y, closest
+
+
+@njit(cache=True)
+def _dance(m, moves, now):  # type: ignore[no-untyped-def]
+    """Want the present move, or begin the next."""
+    if now >= m[UNTIL]:
+        move = moves[int(m[MOVE]) % moves.shape[0]]
+        m[MOVE] += 1.0
+        m[UNTIL] = now + move[SECONDS]
+        m[FACING] = wrapped(m[FACING] + move[TURN])
+    move = moves[int(m[MOVE] - 1.0) % moves.shape[0]]
+    m[WISH_SPEED] = move[SPEED]
+    wish_style(m, move[STYLE])
+    m[WISH_PERIOD], m[WISH_STEP_HEIGHT], m[WISH_BEND] = move[PERIOD], move[HEIGHT], move[BEND]
+
+
+@njit(cache=True)
+def _step_away(d, m, away_x, away_y):  # type: ignore[no-untyped-def]
+    """Go out of a crush, ahead or back and sideways, the more the more urgent it is; nobody turns for that."""
+    urge = math.sqrt(away_x * away_x + away_y * away_y)
+    m[WISH_DRIFT] = 0.0
+    if urge < 1e-6:
+        return
+    c, s = math.cos(m[HEADING]), math.sin(m[HEADING])
+    ahead, left = (c * away_x + s * away_y) / urge, (c * away_y - s * away_x) / urge
+    share = min(urge, 1.0)
+    m[WISH_SPEED] = (1.0 - share) * m[WISH_SPEED] + d.escape * share * ahead
+    if abs(m[WISH_SPEED]) < d.slowest:  # who stands cannot step sideways
+        m[WISH_SPEED] = d.slowest if ahead > 0.0 else -d.slowest
+    m[WISH_DRIFT] = d.sidestep * share * left
+
+
+@njit(cache=True)
+def _shaken(d, m, velocity, now):  # type: ignore[no-untyped-def]
+    """Whether it was knocked out of its steps a while ago: it neither turns then nor begins another move."""
+    speed = math.sqrt(velocity[0] * velocity[0] + velocity[1] * velocity[1])
+    if speed > d.shaken:
+        m[CALM] = now + d.calm
+    if now >= m[CALM]:
+        return False
+    m[UNTIL] = max(m[UNTIL], m[CALM])
+    return True
+
+
+@njit(cache=True)
+def _notice_falls(world, starts, heights, lying, row):  # type: ignore[no-untyped-def]
+    """Who lies; one who fell and kneels, or is pushed about, lies as well."""
+    for who in range(lying.size):
+        m, height = world.userdata[row, starts.memory[who] :], world.qpos[row, starts.qpos[who] + 2]
+        if height < heights[who]:
+            m[FELL] = 1.0
+        elif height > ON_FEET * heights[who]:
+            m[FELL] = 0.0
+        lying[who] = m[FELL] > 0.0
+
+
+@njit(cache=True)
+def dance_rows(d, dt, moves, world, starts, bones, heights, lying):  # type: ignore[no-untyped-def]
+    """Have everybody want what its dance wants, steer clear of others, and keep its balance.
+
+    Args:
+      d, dt: see `DanceSettings`; s a step.
+      moves: (characters, moves, 7), danced over and over.
+      world, starts: see `World`, `Starts`.
+      bones: (characters, bones), MuJoCo's bodies.
+      heights: (characters,), m, below which a root is that of somebody who fell.
+      lying: scratch, (characters,).
+    """
+    for row in range(world.qpos.shape[0]):
+        now = world.time[row]
+        _notice_falls(world, starts, heights, lying, row)
+        for who in range(moves.shape[0]):
+            m = world.userdata[row, starts.memory[who] :]
+            if m[DIRECTED] > 0.0:
+                continue
+            _dance(m, moves[who], now)
+            away_x, away_y, closest = _crush(d, world, starts, bones, lying, row, who)
+            _step_away(d, m, away_x, away_y)
+            m[WISH_STEP_HEIGHT] += d.lift * closest  # over the other's feet, which most falls began at
+            turn = wrapped(m[FACING] - m[HEADING])
+            if _shaken(d, m, world.sensordata[row, starts.com_velocity[who] :], now):
+                turn = 0.0
+            # a little ahead of what is followed, so that it turns at that rate
+            m[WISH_HEADING] = m[HEADING] + clamp(turn, -d.turn_rate * dt, d.turn_rate * dt)

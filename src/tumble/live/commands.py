@@ -1,0 +1,229 @@
+"""Commands: what people do to a running session, between frames.
+
+A command is plain data that travels as JSON: from a script, a browser or a recording. Whatever
+comes from outside is checked when it is decoded, and again against the scene when it is applied.
+"""
+
+import math
+from inspect import Parameter, signature
+from typing import Any, TypeAlias
+
+import msgspec
+import numpy as np
+
+from tumble.errors import UserError, check_number, choose
+from tumble.goals import GOALS, Goal
+from tumble.skills.acts import Act
+from tumble.skills.script import parse
+from tumble.world.props import Ball
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
+
+Vector: TypeAlias = tuple[float, float, float]
+
+
+WORLD = 1e6  # beyond which no number of a command makes sense
+
+
+class _Command(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=str.lower):
+    def check(self, scene: Scene) -> None:
+        """Refuse what this scene cannot do, before anything happens."""
+
+
+class Push(_Command, frozen=True):
+    """A steady force on a body's centre of mass for a while. N in the world's axes, s."""
+
+    body: str
+    force: Vector
+    seconds: float = 0.1
+
+    def check(self, scene: Scene) -> None:
+        scene.body(self.body)
+        _check_vector("force", self.force)
+        check_number("seconds of a push", self.seconds, 0, 60, above=True)
+
+
+class Drag(_Command, frozen=True):
+    """A spring from a point on a body to a target, until `Release`. m; N/m and N s/m per kg of the character.
+
+    The spring yields with the point within a step (`Session._spring`): a light limb follows gently, a taut
+    one pulls the whole character along.
+    """
+
+    body: str
+    target: Vector
+    point: Vector = (0.0, 0.0, 0.0)  # in the body's frame, from its origin
+    stiffness: float = 20.0
+    damping: float = 4.0
+
+    def check(self, scene: Scene) -> None:
+        scene.body(self.body)
+        _check_vector("target", self.target)
+        _check_vector("point", self.point)
+        check_number("stiffness", self.stiffness, 0, 1e4)
+        check_number("damping", self.damping, 0, 1e3)
+
+
+class Release(_Command, frozen=True):
+    """Let go of what is dragged."""
+
+
+class Explode(_Command, frozen=True):
+    """A blast: every bone gets `speed` m/s away from `at`, times the square of 1 m over the distance."""
+
+    at: Vector
+    speed: float = 3.0
+
+    def check(self, scene: Scene) -> None:
+        _check_vector("at", self.at)
+        check_number("speed of an explosion", self.speed, 0, 1000)
+
+
+class Throw(_Command, frozen=True):
+    """Put a ball of the scene at a place with a velocity. m, m/s.
+
+    Aimed, the place counts from where the character's root is by then, and no ball begins in the ground.
+    """
+
+    position: Vector
+    velocity: Vector
+    ball: str = "ball"
+    aimed: bool = False
+
+    def check(self, scene: Scene) -> None:
+        scene.prop(self.ball, Ball)
+        _check_vector("position", self.position)
+        _check_vector("velocity", self.velocity)
+
+    def apply(self, sims: Sims) -> None:
+        """Place the ball in every simulation."""
+        joint = sims.scene.model.joint(self.ball)
+        qpos, qvel = int(joint.qposadr[0]), int(joint.dofadr[0])
+        place = np.tile(np.array(self.position, float), (sims.nsim, 1))
+        if self.aimed:
+            place += sims.view("qpos")[:, :3]
+            place[:, 2] = np.maximum(place[:, 2], sims.scene.prop(self.ball, Ball).radius)
+        sims.view("qpos")[:, qpos : qpos + 3] = place
+        sims.view("qpos")[:, qpos + 3 : qpos + 7] = (1.0, 0.0, 0.0, 0.0)
+        sims.view("qvel")[:, qvel : qvel + 6] = (*self.velocity, 0.0, 0.0, 0.0)
+
+
+class Reset(_Command, frozen=True):
+    """Put the character back on its feet where it is: in a pose, at rest, upright, facing along x, on the ground.
+
+    Props and companions stay as they are, time goes on, and the controller is not told: it keeps what it learned. The
+    ground is the plane: who lay on a box stands in it.
+    """
+
+    pose: str = "rest"
+
+    def check(self, scene: Scene) -> None:
+        scene.character.pose(self.pose)
+
+    def apply(self, sims: Sims) -> None:
+        """Do so in every simulation; all fields are current afterwards, and nothing is broken."""
+        scene = sims.scene
+        model, stood = scene.model, scene.show(scene.state(self.pose))
+        own = model.body_rootid[model.jnt_bodyid] == scene.root()
+        qpos = np.repeat(own, np.diff(np.append(model.jnt_qposadr, model.nq)))
+        qpos[:2] = False  # the horizontal place
+        sims.view("qpos")[:, qpos] = stood.qpos[qpos]
+        sims.view("qvel")[:, own[model.dof_jntid]] = 0
+        sims.load(sims.state)
+
+
+class SetGoal(_Command, frozen=True):
+    """Want one of the named goals from the next frame on. Options that a goal does not take are refused."""
+
+    goal: str
+    facing: tuple[float, float] | None = None  # balance, gait: horizontal direction
+    target: Vector | None = None  # reach, ball-reach, gait: m
+    hand: str | None = None  # reach, ball-reach: 'left' or 'right'
+    velocity: tuple[float, float] | None = None  # steer, turbo, gait: m/s
+    ball: str | None = None  # ball, ball-reach, juggle: its name
+    pose: str | None = None  # balance: one of the character's poses
+    roll: bool | None = None  # balance: who lies on the back may roll over first
+
+    def check(self, scene: Scene) -> None:
+        self.build(scene)
+
+    def build(self, scene: Scene) -> Goal:
+        """The goal, for a scene."""
+        make = choose("goal", self.goal, GOALS)
+        given = {name: value for name in GOAL_OPTIONS if (value := getattr(self, name)) is not None}
+        takes = dict(list(signature(make).parameters.items())[1:])
+        for name in given:
+            if name not in takes:
+                raise UserError(f"goal '{self.goal}' takes no {name}; it takes: {', '.join(takes) or 'no options'}")
+        for name, parameter in takes.items():
+            if parameter.default is Parameter.empty and name not in given:
+                raise UserError(f"goal '{self.goal}' needs a {name}")
+        return make(scene, **given)
+
+
+GOAL_OPTIONS = [name for name in SetGoal.__struct_fields__ if name != "goal"]
+
+
+class Walk(_Command, frozen=True):
+    """Wishes to a walking controller; what is not given stays as it was."""
+
+    speed: float | None = None  # m/s along the heading, negative walks backwards
+    heading: float | None = None  # rad from the world's x axis
+    period: float | None = None  # s a step
+    step_height: float | None = None  # m
+    step_width: float | None = None  # m
+    bend: float | None = None  # rad, of the trunk forwards
+    crouch: float | None = None  # rad, of the stance knees
+    style: str | None = None  # by name
+
+    @property
+    def wishes(self) -> dict[str, Any]:
+        """Those that are given, by name."""
+        return {name: value for name in self.__struct_fields__ if (value := getattr(self, name)) is not None}
+
+    def check(self, scene: Scene) -> None:
+        for name, value in self.wishes.items():
+            if name != "style":
+                check_number(name, value, -WORLD, WORLD)
+
+
+class Do(_Command, frozen=True):
+    """A script for a walker to do from now on, see `tumble.skills.script`; a speed, a heading or another ends it.
+
+    Whether the body can do it depends on where things are by then: the controller is asked.
+    """
+
+    script: str
+
+    def check(self, scene: Scene) -> None:
+        self.acts(scene)
+
+    def acts(self, scene: Scene) -> tuple[Act, ...]:
+        """What it says, for a scene."""
+        return parse(self.script, [prop.name for prop in scene.props])
+
+
+class SetParameter(_Command, frozen=True):
+    """Change a setting of the running controller."""
+
+    name: str
+    value: float
+
+    def check(self, scene: Scene) -> None:
+        check_number(f"value of '{self.name}'", self.value, -math.inf if math.isfinite(self.value) else 0)
+
+
+Command: TypeAlias = Push | Drag | Release | Explode | Throw | Reset | SetGoal | Walk | Do | SetParameter
+
+
+def decode(text: bytes | str) -> Command:
+    """A command from JSON such as '{"type": "push", "body": "torso", "force": [400, 0, 0]}'."""
+    try:
+        return msgspec.json.decode(text, type=Command)
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise UserError(f"not a command: {error}") from None
+
+
+def _check_vector(name: str, vector: Vector) -> None:
+    if not np.isfinite(vector).all() or np.abs(vector).max() > WORLD:
+        raise UserError(f"{name} must be three numbers within a million, got {vector}")

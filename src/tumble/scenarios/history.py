@@ -1,0 +1,250 @@
+"""History: what a trial is judged by, gathered frame by frame from the live world."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from tumble.controllers import Wants
+from tumble.live.commands import Command, Reset, SetGoal
+from tumble.live.session import Frame, Session
+from tumble.world.motors import ForceMotors
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
+
+SETTLED = 0.5  # s at the end over which `balanced` must hold
+UPRIGHT = float(np.cos(np.radians(25)))  # of the trunk's angle from the vertical
+TALL = 0.85  # of the root's standing height
+SLOW = 0.5  # m/s, centre of mass
+FALLEN = 0.5  # of the root's standing height, below which a character that stood has fallen
+LATE = 5.0  # s at the end over which speeds and jerks are averaged
+
+
+class History:
+    """A listener that notes how the character does.
+
+    Attributes:
+      wants: what the character wants, until a command says otherwise; None where nobody said so.
+      began: simulated seconds at its first frame.
+      frames: how many it has seen.
+      commands: (seconds, command) as they were applied.
+      broken: whether the live world went unstable.
+    """
+
+    SIGHT: ClassVar[float] = 0.1  # s between two looks at what sensors do not tell
+
+    def __init__(
+        self, scene: Scene, wants: Wants | None = None, began: float = 0.0,
+        sights: Mapping[str, Callable[[Sims], np.ndarray]] = {},
+    ) -> None:  # fmt: skip
+        """Follow a scene.
+
+        Args:
+          sights: by name, what is looked at ten times a second beside the sensors: a row of numbers for the live world.
+        """
+        self.scene, self.wants, self.began = scene, wants, began
+        self._clock = time.perf_counter()
+        self._standing = scene.show(scene.state("rest")).body(scene.character.root).xipos[2]
+        feet = (*scene.character.feet, *scene.character.toes)
+        self._others = np.array([bone not in feet for bone in scene.bones])
+        self._rows = np.empty((64, scene.model.nsensordata))  # of the sensors; those of `frames` count
+        self._speeds: list[np.ndarray] = []
+        self._controls: list[np.ndarray] = []
+        self._walls: list[float] = []
+        self._sights = sights
+        self._seen: dict[str, list[np.ndarray]] = {name: [] for name in sights}
+        self.frames = 0
+        self.commands: list[tuple[float, Command]] = []
+        self.broken = False
+
+    def __call__(self, session: Session, frame: Frame) -> None:
+        view = session.world.view
+        self.commands += [(self.time, command) for command in frame.commands]
+        if self.frames == len(self._rows):
+            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
+        self._rows[self.frames] = view("sensordata")[0]
+        if self.frames % max(1, round(self.SIGHT / self.scene.dt)) == 0:
+            for name, look in self._sights.items():
+                self._seen[name].append(look(session.world))
+        self.frames += 1
+        self._walls.append(time.perf_counter() - self._clock)
+        self._speeds.append(view("qvel")[0, self.scene.motors.qvel].copy())
+        self._controls.append(frame.control)
+        self.broken |= frame.broken
+
+    def of(self, channel: str) -> np.ndarray:
+        """(frames, d): a channel of the scene in every frame, live."""
+        return self._rows[: self.frames, self.scene.channels[channel]]
+
+    def seen(self, sight: str) -> np.ndarray:
+        """(looks, d): one of the sights, ten times a second; nothing where nobody looked."""
+        looks = self._seen.get(sight)
+        return np.array(looks) if looks else np.empty((0, 0))
+
+    @property
+    def time(self) -> float:
+        """Simulated seconds at the end of the last frame."""
+        return self.began + self.frames * self.scene.dt
+
+    @property
+    def wall(self) -> np.ndarray:
+        """(frames,): wall time since the history was made, s."""
+        return np.array(self._walls)
+
+    def frame(self, when: float) -> int:
+        """The frame that begins at a time."""
+        return round((when - self.began) / self.scene.dt)
+
+    def last(self, seconds: float) -> slice:
+        """The frames of the last seconds."""
+        return slice(-max(1, round(seconds / self.scene.dt)), None)
+
+    @property
+    def height(self) -> np.ndarray:
+        """(frames,): of the root over its standing height."""
+        return self.of(f"{self.scene.character.root}.pos")[:, 2] / self._standing
+
+    @property
+    def upright(self) -> np.ndarray:
+        """(frames,): cosine of the trunk's angle from the vertical."""
+        return self.of(f"{self.scene.character.trunk}.up")[:, 2]
+
+    @property
+    def speed(self) -> np.ndarray:
+        """(frames,): of the centre of mass, m/s."""
+        return np.linalg.norm(self.of("com_velocity"), axis=1)
+
+    @property
+    def only_feet(self) -> np.ndarray:
+        """(frames,): whether nothing but feet touches the ground."""
+        return np.logical_not((self.of("grounded")[:, self._others] > 0).any(axis=1))
+
+    @property
+    def stands(self) -> np.ndarray:
+        """(frames,): whether only feet touch the ground and the root is at 85 % or more of its standing height."""
+        return self.only_feet & (self.height >= TALL)
+
+    @property
+    def along(self) -> np.ndarray:
+        """(frames,): speed of the centre of mass along the velocity, or to the target, that was wanted last, m/s.
+
+        0 where nobody wanted to go anywhere yet, or wanted to stand.
+        """
+        ways, com = np.zeros((self.frames, 2)), self.of("com")[:, :2]
+        for when, wanted in ((self.began, self.wants), *self.commands):
+            if not isinstance(wanted, SetGoal):
+                continue
+            later = slice(max(0, self.frame(when)), None)
+            if wanted.velocity is not None:
+                ways[later] = wanted.velocity
+            elif wanted.target is not None:
+                ways[later] = np.array(wanted.target)[:2] - com[later]
+        speeds = (ways * self.of("com_velocity")[:, :2]).sum(axis=1)
+        return speeds / np.maximum(np.linalg.norm(ways, axis=1), 1e-9)
+
+    def lasted(self, seconds: float) -> bool:
+        """Whether the history is that long and nothing broke."""
+        return not self.broken and self.frames * self.scene.dt > seconds - 0.5 * self.scene.dt
+
+    def balanced(self, at: float | None = None) -> bool:
+        """Whether over the last 0.5 s only feet touched the ground and it stood tall, upright and still.
+
+        Tall: the root at 85 % or more of its standing height; upright: the trunk within 25 degrees of
+        the vertical; still: the centre of mass slower than 0.5 m/s. A world that broke is not balanced.
+
+        Args:
+          at: seconds from the start, instead of the end of the history.
+        """
+        end = self.frames if at is None else round(at / self.scene.dt)
+        last = slice(end - round(SETTLED / self.scene.dt), end)
+        return (
+            last.start >= 0
+            and end <= self.frames - self.broken
+            and bool(self.only_feet[last].all())
+            and bool(self.height[last].min() >= TALL)
+            and bool(self.upright[last].min() >= UPRIGHT)
+            and bool(self.speed[last].max() < SLOW)
+        )
+
+    def falls(self) -> int:
+        """How often it went down after having stood."""
+        falls, stood = 0, False
+        for height, only_feet in zip(self.height, self.only_feet, strict=True):
+            if only_feet and height >= TALL:
+                stood = True
+            elif stood and height < FALLEN:
+                falls, stood = falls + 1, False
+        return falls
+
+    def downs(self) -> int:
+        """How often its body touched the ground after having stood: the falls of rajamaki2017."""
+        downs, stood = 0, False
+        for stands, only_feet in zip(self.stands, self.only_feet, strict=True):
+            if stood and not only_feet:
+                downs, stood = downs + 1, False
+            stood |= bool(stands)
+        return downs
+
+    @property
+    def down(self) -> float:
+        """How long ago its body touched the ground, s, if it has not stood since nor was put on its feet; else 0."""
+        resets = [self.frame(when) for when in self.resets()]
+        up = max([0, *resets, *(1 + np.flatnonzero(self.stands)[-1:])])
+        touched = np.flatnonzero(~self.only_feet[up:])
+        return float(self.frames - 1 - up - touched[0]) * self.scene.dt if touched.size else 0.0
+
+    def resets(self) -> list[float]:
+        """When it was put back on its feet, s."""
+        return [when for when, command in self.commands if isinstance(command, Reset)]
+
+    def stable(self, seconds: float = 10.0, pace: float = 0.8) -> int | None:
+        """The first frame that ends so many seconds in which only feet touched and it went along at that pace.
+
+        The pace is the mean of `along`, m/s. None where there is no such frame.
+        """
+        n, end = round(seconds / self.scene.dt), self.frames - self.broken
+        if end < n:
+            return None
+        gone, touched = (np.cumsum([0, *row[:end]]) for row in (self.along, ~self.only_feet))
+        good = (gone[n:] - gone[:-n] >= n * (pace - 1e-9)) & (touched[n:] == touched[:-n])
+        return int(good.argmax()) + n - 1 if good.any() else None
+
+    def until(self, happened: np.ndarray) -> float:
+        """Seconds until it first happened, by frames (frames,); the whole trial's where it never did."""
+        first = np.flatnonzero(happened)
+        return float(first[0] if first.size else self.frames) * self.scene.dt
+
+    def peak_torque(self, within: float = 0.02) -> float:
+        """Largest torque of any joint, N m, as the mean over so many s, which leaves impacts out; for `ForceMotors`."""
+        motors = self.scene.motors
+        if not isinstance(motors, ForceMotors):
+            raise TypeError("torques are known of ForceMotors alone, and the scene's motors are speeds")
+        if not self._speeds:
+            return 0.0
+        speeds = np.array(self._speeds)
+        pushed = np.array(self._controls)[:, : motors.joints] * motors.strength[: motors.joints]
+        pushed -= self.scene.model.dof_damping[motors.qvel] * speeds  # which walkers give back in their controls
+        n = min(max(1, round(within / self.scene.dt)), len(pushed))
+        sums = np.cumsum(np.concatenate([np.zeros((1, motors.joints)), pushed]), axis=0)
+        return float(np.abs(sums[n:] - sums[:-n]).max() / n)
+
+    def metrics(self) -> dict[str, float]:
+        """rms_joint_speed (rad/s) and rms_jerk (rad/s^3) of the joints over the last 5 s; falls."""
+        speeds = np.array(self._speeds)[self.last(LATE)]
+        jerks = np.diff(speeds, n=2, axis=0) / self.scene.dt**2
+        return {
+            "rms_joint_speed": float(np.sqrt(np.mean(speeds**2))) if speeds.size else 0.0,
+            "rms_jerk": float(np.sqrt(np.mean(jerks**2))) if jerks.size else 0.0,
+            "falls": float(self.falls()),
+        }
+
+
+def hand_near(history: History, within: float = 0.1, seconds: float = 0.5) -> bool:
+    """Whether the hand was within so many m of its last target over the last seconds."""
+    asked = [command for _, command in history.commands if isinstance(command, SetGoal) and command.target is not None]
+    if not asked:
+        return False
+    side = ("left", "right").index(asked[-1].hand or "left")
+    hand = history.of(f"{history.scene.character.hands[side]}.pos")[history.last(seconds)]
+    return bool((np.linalg.norm(hand - asked[-1].target, axis=1) < within).all())

@@ -1,0 +1,113 @@
+"""What the compiled control of Simbicon knows of a scene: constants in `Bones`, live arrays in `Live`."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tumble.errors import UserError
+from tumble.simbicon.gait import joint_of, plain, roles_of, side_of
+from tumble.world.scene import Scene
+from tumble.world.sims import Sims
+
+# Places in a row of MuJoCo's userdata, which is part of the state.
+STATE = 0  # of the machine
+PHASE = 1  # of the state, 0 to 1
+SIDE = 2  # the stance leg: 0 left, 1 right
+STRIKES = 3  # steps done: how often the legs have swapped roles
+HEADING = 4  # wanted, rad from the x axis, not wrapped
+GAIT, OTHER = 5, 6  # indices of the two gaits
+WEIGHT = 7  # w: share of the other one's torques
+USED = 8
+
+
+class Bones(NamedTuple):
+    """Constants of a scene's character; arrays over its b bones, root first, parents before children."""
+
+    ids: np.ndarray  # MuJoCo's body
+    parent: np.ndarray  # bone, -1 for the root
+    joint: np.ndarray  # MuJoCo's first hinge
+    hinges: np.ndarray  # number of hinges
+    side: np.ndarray  # 0 left, 1 right, -1 middle
+    role: np.ndarray  # of the joint that holds the bone; of its stance where it has a side
+    dof: np.ndarray  # (njnt,) place of a joint's speed in qvel
+    motor: np.ndarray  # (njnt,) place of its torque in a control, -1 for the root's
+    damping: np.ndarray  # (njnt,) N m s/rad that the engine integrates
+    strength: np.ndarray  # (njnt,) N m
+    hips: np.ndarray  # (2,) bones: left, right thigh
+    feet: np.ndarray  # (2,) bones
+    sole: np.ndarray  # (2, b) whether a bone belongs to the left, right foot: the foot and what hangs on it
+    ground: np.ndarray  # (b,) column of the 'grounded' channel
+    height: float  # m of the root at rest
+    dt: float  # s
+
+
+class Live(NamedTuple):
+    """Live arrays of a `Sims`, row by row."""
+
+    qvel: np.ndarray
+    xpos: np.ndarray
+    xipos: np.ndarray
+    xquat: np.ndarray
+    xaxis: np.ndarray
+    com: np.ndarray
+    com_velocity: np.ndarray
+    spin: np.ndarray
+    grounded: np.ndarray
+    memory: np.ndarray
+
+
+def live_of(sims: Sims) -> Live:
+    """The live arrays of some simulations."""
+    names = ("qvel", "xpos", "xipos", "xquat", "xaxis", "com", "com_velocity")
+    views = [sims.view(name) for name in names]
+    views += [sims.view(f"{sims.scene.character.root}.spin"), sims.view("grounded"), sims.view("userdata")]
+    return Live._make(views)
+
+
+def bones_of(scene: Scene) -> Bones:
+    """The constants of a scene; refuses a character that has no two hips, or no place for the memory."""
+    model, character = scene.model, scene.character
+    if model.nuserdata < USED:
+        raise UserError(f"Simbicon needs {USED} numbers of userdata, '{character.name}' has {model.nuserdata}")
+    names = scene.bones
+    ids = np.array([scene.body(name) for name in names])
+    parent = np.array([names.index(model.body(model.body_parentid[i]).name) if n else -1 for n, i in enumerate(ids)])
+    first, count = model.body_jntadr[ids].astype(np.intp), model.body_jntnum[ids].astype(np.intp)
+    count[0] = 0  # the root's own joints are nobody's
+    held = [joint_of(model.joint(j).name) if n else "root" for j, n in zip(first, count, strict=True)]
+    roles = roles_of(character)
+    thighs = [_bone("left_hip", held, scene), _bone("right_hip", held, scene)]
+    feet = np.array([names.index(foot) for foot in character.feet])
+    motor, strength = np.full(model.njnt, -1), np.ones(model.njnt)
+    for i, (name, joint) in enumerate(character.joints.items()):
+        motor[model.joint(name).id], strength[model.joint(name).id] = i, joint.strength
+    return Bones(
+        ids=ids, parent=parent, joint=first, hinges=count, side=np.array([side_of(name) for name in held]),
+        role=np.array([roles.index(n if side_of(n) < 0 else f"stance_{plain(n)}") for n in held]),
+        dof=model.jnt_dofadr.astype(np.intp), motor=motor, damping=model.dof_damping[model.jnt_dofadr].copy(),
+        strength=strength, hips=np.array(thighs), feet=feet, sole=_soles(parent, feet),
+        ground=np.arange(len(names)), height=_height(scene), dt=scene.dt,
+    )  # fmt: skip
+
+
+def _bone(joint: str, held: list[str], scene: Scene) -> int:
+    if joint not in held:
+        raise UserError(
+            f"Simbicon needs the joints left_hip and right_hip with hinges such as left_hip_bend;"
+            f" '{scene.character.name}' has no {joint}: take planar, biped34, big-bird or raptor"
+        )
+    return held.index(joint)
+
+
+def _soles(parent: np.ndarray, feet: np.ndarray) -> np.ndarray:
+    sole = np.zeros((2, len(parent)), np.bool_)
+    for side, foot in enumerate(feet):
+        sole[side, foot] = True
+        for bone in range(foot + 1, len(parent)):
+            sole[side, bone] |= sole[side, parent[bone]]
+    return sole
+
+
+def _height(scene: Scene) -> float:
+    data = scene.show(scene.state())
+    return float(data.xpos[scene.body(scene.character.root), 2])

@@ -1,0 +1,210 @@
+"""Simbicon: simple biped control (Yin, Loken and van de Panne 2007; coros2010 section 2.4).
+
+    from tumble import Scene, Sims
+    from tumble.characters.simbicon_bodies import biped34
+    from tumble.simbicon.simbicon import Simbicon, simbicon_scene
+    scene = simbicon_scene(biped34())
+    walker = Simbicon(scene)
+    sims = Sims(scene, nsim=1)
+    sims.load(walker.opening("walk"))
+    walker.start(sims)
+    while walker.steps(sims)[0] < 100:
+        sims.act(walker.control(sims))
+
+Traps: `control` moves the memory on, so call it once a step; the memory is a part of the state, so load a state
+before `start`, and copy a row with its memory to fork the walker.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from tumble.characters import Character
+from tumble.control.controller import Controller
+from tumble.errors import UserError, check_number, unknown
+from tumble.simbicon.body import GAIT, HEADING, OTHER, STATE, STRIKES, WEIGHT, Live, bones_of, live_of
+from tumble.simbicon.gait import Gait, builtin_gaits, check_gait, roles_of, table_of
+from tumble.simbicon.kernel import control_rows
+from tumble.world.motors import ForceMotors
+from tumble.world.scene import Physics, Scene
+from tumble.world.sims import Sims
+
+STEP = 1 / 500  # s; paper: 1/2000 with ODE
+BODIES = ("planar", "biped34", "big-bird", "raptor")
+
+
+def simbicon_scene(character: Character, props: Sequence[Any] = (), timestep: float = STEP) -> Scene:
+    """A scene in which Simbicon works: torques, a short step, friction 0.8."""
+    return Scene(character, props, Physics(timestep=timestep, speculative=False, friction=0.8), ForceMotors)
+
+
+class Simbicon(Controller):
+    """Walks, runs and steps as its gaits say, and keeps its balance by where it puts the swing foot.
+
+    All memory (state of the machine, phase, stance leg, steps, gaits and their mix) is in MuJoCo's userdata.
+
+    Attributes:
+      gaits: by index; the memory holds indices.
+
+    **Departures**
+      Paper: feedback on the swing hip alone; here where a gait says so, as the authors' own gaits give the stance ankle
+      some. Paper: all of the root's torque from the stance hip from the first moment; here it goes over from the old
+      stance hip within `shift` seconds while both feet are down (authors' code: by load, which in MuJoCo is known
+      only after a step and so not in a fork). A foot that bears nothing yet would spin under that torque: of 6 pushed
+      starts of the humanoid's walk 1 stood 12 s without, 6 with it. Paper: full root control; a gait may weaken it
+      (strength of the root), and the stance hip then follows its own motion for the rest, as in the authors' code.
+      Paper: the character's frame is not told; here it has the wanted heading (authors: heading 0), but at most
+      0.5 rad ahead of the root. Paper: k_d explicit at a step of 1/2000 s; here the engine integrates the hinges'
+      damping implicitly and the control adds what the law wants beyond it, at 1/500 s. Mixes of gaits: torques are
+      mixed, the machine is one, its durations mixed as well (not given); the heavier gait tells when a step ends.
+    """
+
+    def __init__(self, scene: Scene, gaits: Sequence[Gait] | None = None) -> None:
+        if scene.physics.substeps != 1:
+            many = scene.physics.substeps
+            raise UserError(f"Simbicon controls every physics step: give Physics(substeps=1), got {many}")
+        if scene.motors.speeds:
+            raise UserError("Simbicon needs torques: build the scene with motors=ForceMotors")
+        self.scene = scene
+        self._bones = bones_of(scene)
+        known = builtin_gaits(scene.character) if gaits is None else {gait.name: gait for gait in gaits}
+        if not known:
+            name = scene.character.name
+            raise UserError(f"no gaits for the character '{name}': give some, or take {', '.join(BODIES)}")
+        self.gaits = [check_gait(gait, scene.character) for gait in known.values()]
+        self._table = table_of(self.gaits, roles_of(scene.character))
+        self._spin, self._torque, self._other = (np.zeros((len(scene.bones), 3)) for _ in range(3))
+        self._sims: Sims | None = None
+        self._live: Live | None = None
+        self._out = np.zeros((0, scene.motors.size))
+
+    def index(self, gait: str) -> int:
+        """Number of a gait, or the error that lists those there are."""
+        names = [known.name for known in self.gaits]
+        if gait not in names:
+            raise unknown("gait", gait, names, f" of '{self.scene.character.name}'")
+        return names.index(gait)
+
+    def opening(self, gait: str) -> np.ndarray:
+        """A state to begin a gait from: the left foot has landed, the body moves at the gait's speed."""
+        start = self.gaits[self.index(gait)].start
+        scene = self.scene
+        data = scene.show(scene.state())
+        for hinge, angle in start.angles.items():
+            data.joint(hinge).qpos[0] = angle
+        for hinge, rate in start.rates.items():
+            data.joint(hinge).qvel[0] = rate
+        data.qvel[0] = start.speed
+        if scene.model.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE:
+            data.qvel[1] = start.drift
+        data.qpos[2] -= _lowest_point(scene, data) + 1e-3  # so that the foot touches
+        return scene.read(data)
+
+    def start(self, sims: Sims) -> None:
+        """Begin the first gait on the left foot, to keep the present heading."""
+        self._attach(sims)
+        memory = sims.view("userdata")
+        memory[:] = 0.0
+        quat = sims.view("xquat")[:, self._bones.ids[0]]
+        memory[:, HEADING] = np.arctan2(
+            2 * (quat[:, 0] * quat[:, 3] + quat[:, 1] * quat[:, 2]), 1 - 2 * (quat[:, 2] ** 2 + quat[:, 3] ** 2)
+        )
+
+    def _attach(self, sims: Sims) -> None:
+        if sims is not self._sims:
+            self._sims, self._live = sims, live_of(sims)
+            self._out = np.zeros((sims.nsim, self.scene.motors.size))
+
+    def control(self, sims: Sims) -> np.ndarray:
+        """Controls (nsim, motors.size); moves the memory in the state on by a step. The array is used again."""
+        self._attach(sims)
+        control_rows(self._bones, self._table, self._live, self._spin, self._torque, self._other, self._out)
+        return self._out
+
+    def choose(
+        self, sims: Sims, gait: str, other: str | None = None, weight: float | np.ndarray = 0.0, *, rows: Any = None
+    ) -> None:
+        """Go on with a gait, or with a mix of two: torques (1 - w) tau_gait + w tau_other.
+
+        Args:
+          sims: whose rows.
+          gait, other: names; both must have the same number of states.
+          weight: w, 0 to 1; one for all or one a row.
+          rows: which; None for all.
+        """
+        first = self.index(gait)
+        second = first if other is None else self.index(other)
+        counts = [len(self.gaits[i].states) for i in (first, second)]
+        if counts[0] != counts[1]:
+            raise UserError(f"gaits to mix need equally many states, '{gait}' has {counts[0]}, '{other}' {counts[1]}")
+        for one in np.ravel(weight):
+            check_number("weight", float(one), 0.0, 1.0)
+        memory, chosen = sims.view("userdata"), slice(None) if rows is None else rows
+        memory[chosen, GAIT], memory[chosen, OTHER], memory[chosen, WEIGHT] = first, second, weight
+        memory[chosen, STATE] %= counts[0]
+
+    def check_wishes(self, wishes: Mapping[str, Any]) -> None:
+        for name, value in wishes.items():
+            if name == "style":
+                self.index(value)
+            elif name == "heading":
+                check_number("heading", value, -1e6, 1e6)
+            elif name != "speed" or value != 0:
+                raise UserError(f"Simbicon walks as its gaits do and takes no {name}; choose a style or a heading")
+
+    def set_wishes(self, sims: Sims, wishes: Mapping[str, Any]) -> None:
+        """A style is a gait; see `choose` and `turn_to`."""
+        self.check_wishes(wishes)
+        if "style" in wishes:
+            self.choose(sims, wishes["style"])
+        if "heading" in wishes:
+            self.turn_to(sims, wishes["heading"])
+
+    def turn_to(self, sims: Sims, heading: float | np.ndarray, *, rows: Any = None) -> None:
+        """Want another heading, rad from the x axis, from the next control on."""
+        for one in np.ravel(heading):
+            check_number("heading", float(one), -1e6, 1e6)
+        sims.view("userdata")[slice(None) if rows is None else rows, HEADING] = heading
+
+    def steps(self, sims: Sims) -> np.ndarray:
+        """Steps done since `start`, (nsim,), live."""
+        return sims.view("userdata")[:, STRIKES]
+
+    def step(self, sims: Sims, longest: float = 2.0) -> np.ndarray:
+        """Run every row until its foot strikes once more; rows stop at their own strike.
+
+        Args:
+          sims: any states, with the walker's memory in them.
+          longest: s after which to stop at the latest.
+
+        Returns (nsim,) whether a row made its step. The simulations are one physics step past their strikes.
+        """
+        check_number("longest", longest, 0.0, 60.0, above=True)
+        goal = self.steps(sims) + 1
+        done, held = np.zeros(sims.nsim, bool), sims.state.copy()
+        for _ in range(int(np.ceil(longest / self.scene.dt))):
+            sims.act(self.control(sims))
+            fresh = ~done & (self.steps(sims) >= goal)
+            held[fresh] = sims.state[fresh]
+            done |= fresh
+            if done.all():
+                break
+        held[~done] = sims.state[~done]
+        sims.load(held)
+        return done
+
+    def fallen(self, sims: Sims) -> np.ndarray:
+        """(nsim,) whether anything but the feet touches the ground, or the row is broken."""
+        rest = ~self._bones.sole.any(axis=0)
+        return (sims.view("grounded")[:, rest] > 0).any(axis=1) | sims.broken
+
+
+def _lowest_point(scene: Scene, data: mujoco.MjData) -> float:
+    """Height of the lowest point of the solid capsules, m."""
+    model = scene.model
+    mujoco.mj_kinematics(model, data)
+    solid = (model.geom_conaffinity != 0) & (model.geom_type == mujoco.mjtGeom.mjGEOM_CAPSULE)
+    half = model.geom_size[solid, 1] * np.abs(data.geom_xmat[solid, 8])
+    return float((data.geom_xpos[solid, 2] - half - model.geom_size[solid, 0]).min())

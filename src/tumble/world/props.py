@@ -1,0 +1,267 @@
+"""Props: what a scene holds beside its character. Balls and crates move, boxes stay, companions are characters too.
+
+    Scene(humanoid(), [Ball(mass=250, radius=0.5), Box("step", (1, 0, 0.05), (0.2, 1, 0.05))])
+    Scene(biped(), [Crate("crate", (2, 0, 0.2), mass=15)], physics, ForceMotors)
+    Scene(biped(), [Companion("ana", biped(legs=1.2).recipe, place=(1.0, 0.5))], motors=ForceMotors)
+
+A prop brings its own sensors: NAME.pos and NAME.vel of a ball, NAME.ground where it touches the
+ground, NAME.contact with the place where it is nearest to the character. A box is a body of its
+own, not part of the ground: a hand on a wall is not a hand on the ground. One that is to be stood on is made
+with ground=True. Parts, joints and sensors of a companion are called NAME/PART, as 'ana/torso'.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import mujoco
+import numpy as np
+
+from tumble.characters import Character, remake
+from tumble.characters.looks import SHIRT
+from tumble.errors import UserError, check_number, choose
+
+PARKED = (0.0, -100.0)  # where balls wait to be thrown or placed, m
+
+
+@dataclass(frozen=True)
+class Ball:
+    """A ball that waits far away until it is thrown or placed. Radius in m, mass in kg."""
+
+    name: str = "ball"
+    radius: float = 0.15
+    mass: float = 5.0
+
+    def add(self, spec: mujoco.MjSpec, root: str) -> None:
+        """Put it into a spec, with sensors for it and for its contact with the character of that root."""
+        check_number("radius of a ball", self.radius, 0.01, 10.0)
+        check_number("mass of a ball", self.mass, 0.001, 1e5)
+        body = spec.worldbody.add_body(name=self.name, pos=[*PARKED, self.radius])
+        body.add_freejoint(name=self.name)
+        body.add_geom(
+            name=self.name,
+            type=mujoco.mjtGeom.mjGEOM_SPHERE,
+            size=[self.radius, 0, 0],
+            mass=self.mass,
+            rgba=[0.9, 0.65, 0.15, 1],
+            contype=1,
+            conaffinity=1,
+        )
+        kinds, fields = mujoco.mjtSensor, mujoco.mjtConDataField
+        here: dict[str, Any] = {"objtype": mujoco.mjtObj.mjOBJ_BODY, "objname": self.name}
+        found, place, nearest = 1 << fields.mjCONDATA_FOUND.value, 1 << fields.mjCONDATA_POS.value, 1
+        spec.add_sensor(name=f"{self.name}.pos", type=kinds.mjSENS_FRAMEPOS, **here)
+        spec.add_sensor(name=f"{self.name}.vel", type=kinds.mjSENS_FRAMELINVEL, **here)
+        spec.add_sensor(
+            name=f"{self.name}.ground",
+            type=kinds.mjSENS_CONTACT,
+            reftype=mujoco.mjtObj.mjOBJ_BODY,
+            refname="world",
+            intprm=[found, 0, 1],
+            **here,
+        )
+        spec.add_sensor(
+            name=f"{self.name}.contact",
+            type=kinds.mjSENS_CONTACT,
+            reftype=mujoco.mjtObj.mjOBJ_XBODY,  # the root's whole subtree
+            refname=root,
+            intprm=[found | place, nearest, 1],
+            **here,
+        )
+
+
+@dataclass(frozen=True)
+class Box:
+    """A block that never moves: a wall, a step, an obstacle. Middle and half sizes in m, turn about z in rad.
+
+    With `ground` it is part of the ground: feet on it stand, and whatever else touches it has touched the ground.
+    """
+
+    name: str
+    middle: tuple[float, float, float]
+    half: tuple[float, float, float]
+    turn: float = 0.0
+    ground: bool = False
+
+    def add(self, spec: mujoco.MjSpec, root: str) -> None:
+        """Put it into a spec."""
+        for value in (*self.middle, self.turn):
+            check_number(f"place of box '{self.name}'", value, -1e3, 1e3)
+        for value in self.half:
+            check_number(f"half size of box '{self.name}'", value, 0.001, 100.0)
+        at: dict[str, Any] = {"pos": self.middle, "quat": _turned(self.turn)}
+        body = spec.worldbody if self.ground else spec.worldbody.add_body(name=self.name, **at)
+        body.add_geom(
+            name=self.name,
+            type=mujoco.mjtGeom.mjGEOM_BOX,
+            **(at if self.ground else {}),
+            size=self.half,
+            rgba=[0.62, 0.66, 0.72, 1],
+            contype=1,
+            conaffinity=1,
+        )
+
+
+@dataclass(frozen=True)
+class Crate:
+    """A box that moves, with handles that hands take (`tumble.world.grips`). Sizes in m, mass in kg, turn in rad.
+
+    Attributes:
+      middle, half, turn: where it begins, half its sizes.
+      friction: against everything.
+      handles: places in its own frame. Of two the first is the left hand's, for one who faces along its x axis.
+    """
+
+    name: str
+    middle: tuple[float, float, float] = (0.0, 0.0, 0.2)
+    half: tuple[float, float, float] = (0.2, 0.2, 0.2)
+    mass: float = 10.0
+    friction: float = 0.8
+    turn: float = 0.0
+    handles: tuple[tuple[float, float, float], ...] = ((0.0, 0.2, 0.1), (0.0, -0.2, 0.1))
+
+    def add(self, spec: mujoco.MjSpec, root: str) -> None:
+        """Put it into a spec, with sensors of its place, speed and turn and for its contact with the ground."""
+        for value in (*self.middle, self.turn):
+            check_number(f"place of crate '{self.name}'", value, -1e3, 1e3)
+        for value in self.half:
+            check_number(f"half size of crate '{self.name}'", value, 0.01, 10.0)
+        check_number(f"mass of crate '{self.name}'", self.mass, 0.01, 1e4)
+        check_number(f"friction of crate '{self.name}'", self.friction, 0.0, 10.0)
+        if not 1 <= len(self.handles) <= 2:
+            raise UserError(f"crate '{self.name}' must have one or two handles, got {len(self.handles)}")
+        body = spec.worldbody.add_body(name=self.name, pos=self.middle, quat=_turned(self.turn))
+        body.add_freejoint(name=self.name)
+        body.add_geom(
+            name=self.name,
+            type=mujoco.mjtGeom.mjGEOM_BOX,
+            size=self.half,
+            mass=self.mass,
+            rgba=[0.72, 0.53, 0.32, 1],
+            contype=1,
+            conaffinity=1,
+            friction=[self.friction, 0.005, 0.0001],
+            priority=1,  # its friction counts, whatever it touches
+        )
+        for i, place in enumerate(self.handles):
+            body.add_site(name=handle_name(self.name, i), pos=place, size=[0.02, 0, 0], rgba=[0.25, 0.25, 0.28, 1])
+        kinds = mujoco.mjtSensor
+        here: dict[str, Any] = {"objtype": mujoco.mjtObj.mjOBJ_XBODY, "objname": self.name}
+        spec.add_sensor(name=f"{self.name}.pos", type=kinds.mjSENS_FRAMEPOS, **here)
+        spec.add_sensor(name=f"{self.name}.vel", type=kinds.mjSENS_FRAMELINVEL, **here)
+        spec.add_sensor(name=f"{self.name}.up", type=kinds.mjSENS_FRAMEZAXIS, **here)
+        spec.add_sensor(
+            name=f"{self.name}.ground",
+            type=kinds.mjSENS_CONTACT,
+            reftype=mujoco.mjtObj.mjOBJ_BODY,
+            refname="world",
+            intprm=[1 << mujoco.mjtConDataField.mjCONDATA_FOUND.value, 0, 1],
+            objtype=mujoco.mjtObj.mjOBJ_BODY,
+            objname=self.name,
+        )
+
+
+def handle_name(crate: str, i: int) -> str:
+    """The site of a crate's i-th handle."""
+    return f"{crate}.handle{i}"
+
+
+def _turned(angle: float) -> list[float]:
+    """The quaternion of a turn about z."""
+    return [float(np.cos(angle / 2)), 0.0, 0.0, float(np.sin(angle / 2))]
+
+
+@dataclass(frozen=True)
+class Companion:
+    """Another character, which collides with all others and not with itself. Place in m, heading in rad from x to y.
+
+    It has the sensors that walkers read and by which one sees it fall: NAME/com, NAME/com_velocity, NAME/ROOT.pos and
+    NAME/FOOT.ground of feet and toes. All of a character's would cost a crowd a fifth of its physics.
+    """
+
+    name: str
+    recipe: Mapping[str, Any]  # of the character, see `remake`
+    place: tuple[float, float] = (0.0, 0.0)
+    heading: float = 0.0
+    shirt: tuple[float, float, float] = SHIRT[:3]  # its colour
+
+    @cached_property
+    def character(self) -> Character:
+        """The character that the recipe tells of."""
+        return remake(self.recipe)
+
+    @property
+    def prefix(self) -> str:
+        """What the names of its parts begin with."""
+        return f"{self.name}/"
+
+    @property
+    def root(self) -> str:
+        """Name of its root."""
+        return self.prefix + self.character.root
+
+    def add(self, spec: mujoco.MjSpec, root: str) -> None:
+        """Put it into a spec, with memory of its own for a controller."""
+        if not self.name or "/" in self.name:
+            raise UserError(f"the name of a companion must be a word without '/', got '{self.name}'")
+        for value in (*self.place, self.heading):
+            check_number(f"place of companion '{self.name}'", value, -1e3, 1e3)
+        for value in self.shirt:
+            check_number(f"colour of companion '{self.name}'", value, 0, 1)
+        body, own = self.character, self.character.build()
+        feet = [f"{foot}.ground" for foot in (*body.feet, *body.toes)]
+        for sensor in list(own.sensors):
+            if sensor.name not in ("com", "com_velocity", f"{body.root}.pos", *feet):
+                own.delete(sensor)
+        bit = _free_bit(spec)
+        for geom in spec.geoms:  # all that was there before will meet it
+            if geom.conaffinity:
+                geom.conaffinity |= bit
+        for geom in own.geoms:
+            if geom.conaffinity:
+                geom.contype |= bit
+            if np.allclose(geom.rgba, SHIRT):
+                geom.rgba[:3] = np.reshape(self.shirt, 3)
+        own.body(body.root).pos[:2] = np.reshape(self.place, 2)
+        own.body(body.root).quat[:] = _turned(self.heading)
+        memory, own.nuserdata = own.nuserdata, spec.nuserdata  # where they differ, attaching warns
+        spec.attach(own, prefix=self.prefix, frame=spec.worldbody.add_frame())
+        spec.nuserdata += memory
+
+
+def _free_bit(spec: mujoco.MjSpec) -> int:
+    """A bit by which no geom is met yet; the lowest two are the ground's and a humanoid's legs'."""
+    used = 0
+    for geom in spec.geoms:
+        used |= geom.contype
+    for place in range(2, 31):
+        if not used >> place & 1:
+            return 1 << place
+    raise UserError("a scene has at most 29 companions: MuJoCo has no more bits to tell who meets whom")
+
+
+Prop: TypeAlias = Ball | Box | Crate | Companion
+PROPS: Mapping[str, type[Prop]] = {"ball": Ball, "box": Box, "crate": Crate, "companion": Companion}
+
+
+def prop_recipe(prop: Prop) -> dict[str, Any]:
+    """JSON-able account of a prop."""
+    kind = next(name for name, made in PROPS.items() if type(prop) is made)
+    return {"kind": kind} | asdict(prop)
+
+
+def remake_prop(recipe: Mapping[str, Any]) -> Prop:
+    """The prop that a recipe tells of."""
+    fields = dict(recipe)
+    kind = choose("kind of prop", fields.pop("kind"), PROPS)
+    fields |= {key: tuple(fields[key]) for key in ("middle", "half", "place", "shirt") if key in fields}
+    if kind is Crate:
+        fields["handles"] = tuple(tuple(place) for place in fields["handles"])
+    return kind(**fields)
+
+
+def check_names(spec: mujoco.MjSpec, prop: Prop) -> None:
+    """Refuse a prop whose name is taken."""
+    if prop.name in {part.name.split("/")[0] for part in (*spec.bodies, *spec.joints, *spec.geoms)}:
+        raise UserError(f"the scene has a part '{prop.name}' already; give every prop a name of its own")

@@ -1,0 +1,100 @@
+"""Rollouts: what simulations went through, step by step, so that terms can judge all of it at once.
+
+    rollouts = Rollouts(sims, steps=60)
+    rows = slice(0, 8)
+    for k in range(60):
+        sims.act(controls[k], rows)
+        rollouts.note(k, rows)
+    goal.way_costs(rollouts.of(rows))  # (8 * 60, ways), all steps of the first row before those of the second
+
+Judging 60 steps at once takes one call of a term instead of 60.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from tumble.errors import unknown
+from tumble.world.sims import Sims
+
+DERIVED = ("sensordata", "xipos", "cvel", "xquat", "ctrl")  # beside the state, what terms read
+
+
+class Rollouts:
+    """Room for `steps` steps of all rows of a Sims: their states, sensors, and motions of bodies."""
+
+    def __init__(self, sims: Sims, steps: int) -> None:
+        self.sims, self.steps = sims, steps
+        model = sims.scene.model
+        motion = sims.state[:, : 1 + model.nq + model.nv]  # MuJoCo's order: time, qpos, qvel, and more
+        live = {"state": motion} | {name: sims.view(name) for name in DERIVED}
+        self._kept = {name: np.zeros((len(array), steps, *array.shape[1:])) for name, array in live.items()}
+        self._arrays = [array for name in live for array in (live[name], self._kept[name])]
+
+    def note(self, step: int, rows: slice) -> None:
+        """Keep what rows are like now, after a step."""
+        start, stop, _ = rows.indices(self.sims.nsim)
+        _note(step, start, stop, *self._arrays)
+
+    def kept(self, channel: str) -> np.ndarray:
+        """(rows, steps, d) of a channel of the scene, of all rows; live."""
+        return self._kept["sensordata"][:, :, self.sims.scene.channels[channel]]
+
+    def of(self, rows: slice) -> "Rolled":
+        """What rows went through, as (rows * steps, ...) arrays; live: the next `note` of these rows changes them."""
+        kept = {name: kept[rows].reshape(-1, *kept.shape[2:]) for name, kept in self._kept.items()}
+        return Rolled(self.sims, self.steps, kept, np.repeat(self.sims.broken[rows], self.steps))
+
+
+@njit(cache=True)
+def _note(  # type: ignore[no-untyped-def]
+    step, start, stop, state, states, sensors, all_sensors, centre, centres, speed, speeds, turn, turns, ctrl, ctrls
+):
+    """Copy rows start to stop of live arrays into a step of kept ones: one call where numpy needs six."""
+    for i in range(start, stop):
+        states[i, step] = state[i]
+        all_sensors[i, step] = sensors[i]
+        centres[i, step] = centre[i]
+        speeds[i, step] = speed[i]
+        turns[i, step] = turn[i]
+        ctrls[i, step] = ctrl[i]
+
+
+@dataclass(frozen=True)
+class Rolled:
+    """Rows that terms can judge, as those of a Sims.
+
+    Attributes:
+      sims: whose rows they were.
+      steps: that each of them went.
+      kept: by field.
+      broken: (nsim,), whether the row broke at any step.
+    """
+
+    sims: Sims
+    steps: int
+    kept: dict[str, np.ndarray]
+    broken: np.ndarray
+
+    @property
+    def nsim(self) -> int:
+        """Steps times rows."""
+        return len(self.broken)
+
+    def view(self, name: str) -> np.ndarray:
+        """(nsim, ...) of a channel of the scene, of the state, or of another field that is kept."""
+        if name in self.kept:
+            return self.kept[name]
+        channel = self.sims.scene.channels.get(name)
+        if channel is not None:
+            return self.kept["sensordata"][:, channel]
+        model = self.sims.scene.model
+        places = {
+            "time": slice(1),
+            "qpos": slice(1, 1 + model.nq),
+            "qvel": slice(1 + model.nq, 1 + model.nq + model.nv),
+        }
+        if name not in places:
+            raise unknown("view", name, [*self.sims.scene.channels, *places, *self.kept])
+        return self.kept["state"][:, places[name]]

@@ -1,0 +1,115 @@
+"""Sims: many simulations of one scene; row i of every array is simulation i.
+
+    from tumble import Scene, Sims, humanoid
+    scene = Scene(humanoid())
+    sims = Sims(scene, nsim=32)
+    sims.load(scene.state("rest"))
+    sims.act(np.zeros((32, scene.motors.size)))
+    heights = sims.view("com")[:, 2]
+
+The live world is `Sims(scene, nsim=1)`. Traps: views are live arrays, so copy what you keep; after
+`take` the state is in its new order while sensors keep the old one until the next `act`.
+"""
+
+from typing import Protocol
+
+import mujoco
+import numpy as np
+from mujoco import batch
+
+from tumble.errors import UserError, check_number, unknown
+from tumble.world.scene import Scene
+
+UNSTABLE = [
+    mujoco.mjtWarning.mjWARN_BADQPOS.value,
+    mujoco.mjtWarning.mjWARN_BADQVEL.value,
+    mujoco.mjtWarning.mjWARN_BADQACC.value,
+    mujoco.mjtWarning.mjWARN_BADCTRL.value,
+]
+STAGE = mujoco.mjtStage.mjSTAGE_VEL.value  # positions, velocities and contacts current after a step
+
+
+class Rows(Protocol):
+    """Rows that terms of a goal can judge: simulations as they are, or what they went through (`Rollouts`)."""
+
+    @property
+    def nsim(self) -> int:
+        """How many."""
+
+    @property
+    def broken(self) -> np.ndarray:
+        """(nsim,): which went unstable."""
+
+    def view(self, name: str) -> np.ndarray:
+        """(nsim, ...) of a channel of the scene or a field of MjData."""
+
+
+class Sims:
+    """nsim simulations of a scene on nthread threads (0: one per core).
+
+    Attributes:
+      state: (nsim, nstate) live; a write is the simulations' state at the next `act`.
+      broken: (nsim,) live; rows that went unstable since `load`. MuJoCo puts such a row back to
+        the default pose in silence, so whoever compares rows must give it an infinite cost.
+      batch: the engine underneath.
+    """
+
+    def __init__(self, scene: Scene, nsim: int, nthread: int = 0) -> None:
+        check_number("nsim", nsim, 1, 1e6)
+        check_number("nthread", nthread, 0, 1024)
+        _log_nothing()
+        self.scene, self.nsim = scene, nsim
+        self.batch = batch.Batch(scene.model, nsim, nthread, persistent=True)
+        self.state = self.batch.state
+        self.broken = np.zeros(nsim, bool)
+        self._ctrl, self._qvel = self.batch.bind("ctrl"), self.batch.bind("qvel")
+        self._sensors = self.batch.bind("sensordata")
+        self._warning, self._ids = self.batch.warning, np.arange(nsim, dtype=np.int32)
+        self._views: dict[str, np.ndarray] = {}
+
+    def load(self, state: np.ndarray) -> None:
+        """Put every simulation into a state: one row for all, or a row each. Nothing is broken."""
+        self.state[:] = state
+        self._warning[:] = 0
+        self.broken[:] = False
+        self.batch.forward(stage=STAGE)
+
+    def take(self, ancestors: np.ndarray) -> None:
+        """Row i becomes a copy of row ancestors[i]: forks the wanted simulations, prunes the rest."""
+        self.state[:] = self.state[ancestors]
+        self.broken[:] = self.broken[ancestors]
+
+    def act(self, control: np.ndarray, rows: slice = slice(None)) -> None:
+        """Advance all, or some neighbouring rows, by one control step with controls (rows, motors.size)."""
+        motors, step = self.scene.motors, self.batch.step
+        control = np.asarray(control, np.float64)
+        ids, qvel, ctrl = self._ids[rows], self._qvel[rows], self._ctrl[rows]
+        if control.shape != (len(ids), motors.size):
+            raise UserError(f"controls must have the shape {(len(ids), motors.size)}, got {control.shape}")
+        for _ in range(self.scene.physics.substeps):
+            motors.write(control, qvel, ctrl)
+            step(ids=None if len(ids) == self.nsim else ids, stage=STAGE)
+        if np.count_nonzero(self._warning):  # a tenth of the time of any()
+            self.broken |= self._warning[:, UNSTABLE, 1].any(axis=1)
+            self._warning[:] = 0
+
+    def view(self, name: str) -> np.ndarray:
+        """A live (nsim, ...) array: a channel of the scene, else a field of MjData such as 'qpos'."""
+        found = self._views.get(name)
+        if found is None:
+            found = self._views[name] = self._resolve(name)
+        return found
+
+    def _resolve(self, name: str) -> np.ndarray:
+        if name in self.scene.channels:
+            return self._sensors[:, self.scene.channels[name]]
+        if name in batch.DATA_FIELDS:
+            return self.batch.bind(name)
+        raise unknown("view", name, [*self.scene.channels, "qpos", "qvel", "time"])
+
+
+def _log_nothing() -> None:
+    """Keep MuJoCo from writing MUJOCO_LOG.TXT where the user stands; `broken` tells instead."""
+    config = mujoco.MjLogConfig.get()
+    config.logto_file = config.logto_console = False
+    mujoco.MjLogConfig.set(config)
