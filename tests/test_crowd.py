@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tumble.characters import biped, humanoid
-from tumble.crowds.crowd import CrowdDance as Dancing
+from tumble.crowds.crowd import Crowd as Dancing
 from tumble.crowds.crowd import DanceSettings, dances
 from tumble.crowds.kernel import CALM, DIRECTED, FELL, MOVE, UNTIL, take_body
 from tumble.errors import UserError

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tumble import experience_file, keeper
 from tumble.errors import UserError
 from tumble.learners.experience import ROWS, Experience
+from tumble.live import experience_file, keeper
 from tumble.live.experience_file import UNSURE, ExperienceFile, top_of
 from tumble.live.keeper import LearnedHeader
 from tumble.live.session import Session

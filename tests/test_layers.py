@@ -12,8 +12,8 @@ import tumble
 
 SOURCE = Path(tumble.__file__).parent
 LAYERS = [
-    ("errors", "settings"),
-    ("maths",),
+    ("errors",),
+    ("settings", "maths"),
     ("characters",),
     ("world",),
     ("goals", "learners"),

@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 from test_studio_stage import Seats, advance, do
 
-from tumble import keeper, learned_file
 from tumble.cli.learning import Learning
 from tumble.control.controller import Controller, closing
 from tumble.errors import UserError
 from tumble.learners import Learners
 from tumble.learners.experience import Experience
+from tumble.live import keeper, learned_file
 from tumble.live.commands import SetParameter
 from tumble.live.experience_file import ExperienceFile
 from tumble.live.learned_file import LearnedFile

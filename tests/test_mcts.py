@@ -15,7 +15,8 @@ from tumble.errors import UserError
 from tumble.goals import Goal, Term, gait
 from tumble.learners import informed
 from tumble.learners.experience import Experience
-from tumble.planners import MCTS, MCTSSettings, Plan, Planned, mcts
+from tumble.planners import MCTS, MCTSSettings, Plan, Planned
+from tumble.planners.mcts import mcts
 from tumble.planners.mcts.mcts import Roles
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims

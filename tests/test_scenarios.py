@@ -13,8 +13,7 @@ import pytest
 from tumble.characters import CHARACTERS, biped, character, humanoid
 from tumble.controllers import controller_kind
 from tumble.errors import UserError
-from tumble.live.commands import Command, Explode, SetGoal
-from tumble.live.commands import Pushed as PushCommand
+from tumble.live.commands import Command, Explode, Push, SetGoal
 from tumble.live.session import Session
 from tumble.planners import PLANNERS
 from tumble.scenarios import SCENARIOS, History, run_trial
@@ -216,7 +215,7 @@ def test_a_track_sees_the_live_world(scene, still):
     session = Session(scene, still, scene.state())
     standing = History(scene)
     session.listeners.append(standing)
-    push = PushCommand("torso", (1.0, 0.0, 0.0))
+    push = Push("torso", (1.0, 0.0, 0.0))
     session.step()
     session.send(push)
     session.step()
@@ -551,7 +550,7 @@ def test_pushes_are_horizontal_of_the_asked_size_from_all_sides(scene):
     for seed in range(200):
         trial = Pushed(force=600.0).trial(scene, np.random.default_rng(seed))
         ((when, push),) = trial.events
-        assert isinstance(push, PushCommand)
+        assert isinstance(push, Push)
         assert push.body == "torso" and push.seconds == 0.1
         assert push.force[2] == 0
         assert np.hypot(*push.force[:2]) == pytest.approx(600)

@@ -9,6 +9,7 @@ import pytest
 
 from tumble.characters import humanoid
 from tumble.characters.biped import biped, robot
+from tumble.crowds import kernel as crowd_kernel
 from tumble.errors import UserError
 from tumble.live.commands import Walk
 from tumble.live.recording import Recorder, Recording
@@ -16,7 +17,7 @@ from tumble.live.session import Session
 from tumble.maths.vectors import about, from_axes, multiply, spline, turn_between, turned, wrapped
 from tumble.scenarios.walking import walking_scene
 from tumble.skills import memory as skill_memory
-from tumble.walking import Walker, WalkSettings, builtin_styles, crowd_kernel
+from tumble.walking import Walker, WalkSettings, builtin_styles
 from tumble.walking import memory as mem
 from tumble.walking.balance import add_gravity, tune_velocity
 from tumble.walking.body import BACK, BONES, FOOT, LEGS, PELVIS, SHIN, THIGH, TORSO, body_of
