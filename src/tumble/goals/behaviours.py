@@ -18,11 +18,11 @@ from tumble.goals.terms import (
     Damage,
     Facing,
     FeetApart,
+    HandAt,
     Height,
     LookAt,
     OverBall,
     OverFeet,
-    Reach,
     Spin,
     Straight,
     UnderBall,
@@ -100,7 +100,7 @@ def reaching(scene: Scene, target: Sequence[float], hand: str = "left") -> Goal:
     side = choose("hand", hand, {name: i for i, name in enumerate(SIDES)})
     point = (float(target[0]), float(target[1]), float(target[2]))
     return Goal(
-        Reach(character.hands[side], point, sigma=0.03),
+        HandAt(character.hands[side], point, sigma=0.03),
         LookAt(character.head, point, sigma=0.5),
         alarmed=4000.0,
         least_effort=0.25,

@@ -77,9 +77,9 @@ class Recording:
             made = ", ".join(f"{name} {number}" for name, number in self.header.versions.items())
             raise UserError(f"the recorded scene cannot be rebuilt exactly; the recording was made with {made}")
         width = scene.state().shape[0]
-        if self.states.shape[1] != width or self.controls.shape[1] != scene.motors.size:
+        if self.states.shape[1] != width or self.controls.shape[1] != scene.drive.size:
             raise UserError(
-                f"states and controls of this scene have {width} and {scene.motors.size} numbers,"
+                f"states and controls of this scene have {width} and {scene.drive.size} numbers,"
                 f" the recording's {self.states.shape[1]} and {self.controls.shape[1]}"
             )
         return scene
@@ -207,7 +207,7 @@ class Recorder:
             commands=list(self._commands),
             **self._about,
         )
-        width = self._scene.motors.size
+        width = self._scene.drive.size
         return Recording(header, np.array(self._states), np.array(self._controls).reshape(-1, width))
 
 

@@ -1,13 +1,13 @@
 """Session: the live loop. Take commands, choose a control, act, publish a Frame.
 
-    session = Session(scene, Planned(CPBP(scene), balance(scene)), scene.state("rest"))
+    session = Session(scene, Planned(CPBP(scene)), scene.state("rest"), Balance())
     session.listeners.append(lambda session, frame: print(frame.time))
     session.send(Push("torso", (400, 0, 0)))
     while session.time < 5:
         session.step()
 
 Studio, recorder and benchmark are listeners of this loop. It runs as fast as it can: whoever wants
-real time paces it from outside.
+real time paces it from outside. Headless and live are the same loop.
 """
 
 import math
@@ -20,29 +20,37 @@ import mujoco
 import numpy as np
 
 from tumble.control.controller import Controller
-from tumble.live.commands import Command, Do, Drag, Explode, Push, Release, Reset, SetGoal, SetParameter, Throw, Walk
+from tumble.controllers import refusal
+from tumble.errors import UserError
+from tumble.goals.wants import WANTS, Want, kept
+from tumble.live.commands import Command, Drag, Explode, Push, Release, Reset, SetParameter, Throw
+from tumble.world.drives import Servo
 from tumble.world.scene import Scene
-from tumble.world.sims import Sims
+from tumble.world.sims import Law, Sims
 
 
 @dataclass(frozen=True)
 class Frame:
-    """What happened in one control step. Arrays are copies.
+    """What happened in one frame of 1/30 s. Arrays are copies.
 
     Attributes:
-      index: from 0.
-      time: simulated seconds after the step.
+      index: counts from 0.
+      time: simulated seconds at its end.
       commands: applied before it.
-      control: (motors.size,) what was done.
-      state: (nstate,) after it.
-      broken: whether the live world went unstable.
-      control_seconds: wall time that choosing the control took.
+      control: that was held; empty where a law acted.
+      drive: name of the drive that acted.
+      acting: who of several controllers acted; '' where there is one.
+      state: after it.
+      broken: the simulation went unstable, so that the state is the default pose.
+      control_seconds: wall time of all control in it: that of a law, asked before every step, included.
     """
 
     index: int
     time: float
     commands: tuple[Command, ...]
     control: np.ndarray
+    drive: str
+    acting: str
     state: np.ndarray
     broken: bool
     control_seconds: float
@@ -55,7 +63,7 @@ Listener = Callable[["Session", Frame], None]
 class _Force:
     """A push that goes on for some frames."""
 
-    body: int
+    body: str
     force: np.ndarray
     frames: int
 
@@ -67,26 +75,62 @@ class Session:
     foresee how they go on.
 
     Attributes:
-      world: the live `Sims`, one row.
+      scene, world: where it happens; the world is a `Sims` of one row. `enter` changes both.
       controller: who chooses.
+      wanted: all that is wanted by now; None where nobody has said anything.
       listeners: called with (session, frame) after every step.
-      start: the state it began in, a copy.
+      index: of the next frame.
+      entered: (index, state): when and in which state the present scene was entered, or time turned back.
     """
 
-    def __init__(self, scene: Scene, controller: Controller, state: np.ndarray) -> None:
-        self.scene, self.controller = scene, controller
-        self.world = Sims(scene, nsim=1, nthread=1)
-        self.world.load(state)
-        self.start = state.copy()
+    def __init__(self, scene: Scene, controller: Controller, state: np.ndarray, want: Want | None = None) -> None:
+        self.controller = controller
+        self.wanted: Want | None = None
         self.listeners: list[Listener] = []
-        self.index = 0
         self._inbox: deque[Command] = deque()
         self._pushes: list[_Force] = []
         self._drag: Drag | None = None
-        self._placed = mujoco.MjData(scene.model)
-        self._resistance = scene.model.dof_damping.copy()  # (nv,), N m s/rad, of joints and servos to a drag
-        self._resistance[scene.motors.qvel] += scene.model.actuator_gainprm[: scene.motors.joints, 0]
+        self._build(scene, state, 0)
         controller.start(self.world)
+        if want is not None:
+            self._check(want, None)
+            self._want(want)
+
+    def _build(self, scene: Scene, state: np.ndarray, index: int) -> None:
+        self.scene, self.index = scene, index
+        self.world = Sims(scene, nsim=1, nthread=1)
+        self.world.use(self.controller.drive)
+        self.world.load(state)
+        self._placed = mujoco.MjData(scene.model)
+        self._asked = 0.0
+        self.entered = index, state.copy()
+
+    def enter(self, scene: Scene, state: np.ndarray | None = None) -> None:
+        """Go on in another scene of the same cast: with a prop more, another mass, other proportions.
+
+        Plan, memory, learning, pushes and what is wanted go on. The state is carried over where none is given.
+        """
+        if state is None:
+            state = scene.carried(self.world.state[0], self.scene)
+        self.controller.move(scene)
+        self._build(scene, state, self.index)
+        bodies = {scene.model.body(i).name for i in range(scene.model.nbody)}
+        self._pushes = [push for push in self._pushes if push.body in bodies]
+        if self._drag is not None and self._drag.body not in bodies:
+            self._drag = None
+        if self.wanted is not None:
+            self.controller.want(self.world, self.wanted)
+
+    def rewind(self, scene: Scene, state: np.ndarray, index: int) -> None:
+        """Go on from a moment of the past, with what is wanted now; the controller begins anew, with that memory."""
+        if scene is not self.scene:
+            self.controller.move(scene)
+        self._build(scene, state, index)
+        self._pushes = []
+        self.controller.start(self.world)
+        self.world.load(state)  # with the memory, which a start clears
+        if self.wanted is not None:
+            self.controller.want(self.world, self.wanted)
 
     @property
     def time(self) -> float:
@@ -103,20 +147,36 @@ class Session:
 
         Parameters that only make sense together are sent together.
         """
+        wanted = self._next_wanted
         for command in commands:
-            command.check(self.scene)
-            if isinstance(command, SetGoal):
-                self.controller.check_goal(command.build(self.scene))
-            elif isinstance(command, Walk):
-                self.controller.check_wishes(command.wishes)
-            elif isinstance(command, Do):
-                self.controller.check_script(self.world, command.acts(self.scene))
+            if isinstance(command, Push | Drag | Release | Explode | Throw | Reset | SetParameter):
+                command.check(self.scene)
+            else:
+                wanted = self._check(command, wanted)
         if any(isinstance(command, SetParameter) for command in commands):
             self.controller.check_parameters(_changes((*self._inbox, *commands)))
         self._inbox += commands
 
+    @property
+    def _next_wanted(self) -> Want | None:
+        """All that will be wanted when the inbox is empty."""
+        wanted = self.wanted
+        for command in self._inbox:
+            if isinstance(command, WANTS):
+                wanted = kept(wanted, command)
+        return wanted
+
+    def _check(self, want: Want, wanted: Want | None) -> Want:
+        """All that is wanted after one more want; refuses what the controller does."""
+        want.check()
+        wanted = kept(wanted, want)
+        why = refusal(self.controller, self.world, wanted)
+        if why is not None:
+            raise UserError(why)
+        return wanted
+
     def step(self) -> Frame:
-        """One control step: commands, control, act, publish."""
+        """One frame: commands, control, act, publish."""
         commands = tuple(self._inbox.popleft() for _ in range(len(self._inbox)))
         for command in commands:
             self._apply(command)
@@ -125,30 +185,44 @@ class Session:
         self.controller.attend(self._pull())
         began = time.perf_counter()
         control = self.controller.control(self.world)
-        seconds = time.perf_counter() - began
+        self._asked = time.perf_counter() - began
+        drive, held = self.controller.drive, np.empty((1, 0)) if callable(control) else control
         forces = self.world.view("xfrc_applied")
         forces[0] = self._outside_forces()
-        self.world.act(control)
+        self.world.act(self._timed(control) if callable(control) else control, drive)
         forces[0] = 0
         self.index += 1
         frame = Frame(
             index=self.index - 1,
             time=self.time,
             commands=commands,
-            control=control[0].copy(),
+            control=held[0].copy(),
+            drive=drive.name,
+            acting=self.controller.report().acting,
             state=self.world.state[0].copy(),
             broken=bool(self.world.broken[0]),
-            control_seconds=seconds,
+            control_seconds=self._asked,
         )
         for listener in self.listeners:
             listener(self, frame)
         return frame
 
+    def _timed(self, law: Law) -> Law:
+        """A law whose time counts as the controller's."""
+
+        def timed(sims: Sims) -> np.ndarray:
+            began = time.perf_counter()
+            control = law(sims)
+            self._asked += time.perf_counter() - began
+            return control
+
+        return timed
+
     def _apply(self, command: Command) -> None:
         match command:
             case Push():
                 frames = max(1, round(command.seconds / self.scene.dt))
-                self._pushes.append(_Force(self.scene.body(command.body), np.array(command.force), frames))
+                self._pushes.append(_Force(command.body, np.array(command.force), frames))
             case Explode():
                 self._pushes += self._blast(command)
             case Drag():
@@ -157,12 +231,14 @@ class Session:
                 self._drag = None
             case Throw() | Reset():
                 command.apply(self.world)
-            case SetGoal():
-                self.controller.set_goal(command.build(self.scene))
-            case Walk():
-                self.controller.set_wishes(self.world, command.wishes)
-            case Do():
-                self.controller.set_script(self.world, command.acts(self.scene))
+            case SetParameter():
+                pass  # all at once, after the others
+            case _:
+                self._want(command)
+
+    def _want(self, want: Want) -> None:
+        self.wanted = wanted = kept(self.wanted, want)
+        self.controller.want(self.world, wanted)
 
     def _pull(self) -> tuple[float, float] | None:
         """Horizontal direction in which somebody drags the character; None where nobody does."""
@@ -178,7 +254,7 @@ class Session:
         """(nbody, 6): forces and torques at the bodies' centres of mass in this step; counts pushes down."""
         total = np.zeros((self.scene.model.nbody, 6))
         for push in self._pushes:
-            total[push.body, :3] += push.force
+            total[self.scene.body(push.body), :3] += push.force
             push.frames -= 1
         self._pushes = [push for push in self._pushes if push.frames > 0]
         if self._drag is not None:
@@ -200,7 +276,10 @@ class Session:
         jacobian, inertia = np.zeros((3, model.nv)), np.zeros((model.nv, model.nv))
         mujoco.mj_jac(model, data, jacobian, None, point, body)
         mujoco.mj_fullM(model, data, inertia)
-        inertia[np.diag_indices(model.nv)] += dt * self._resistance
+        inertia[np.diag_indices(model.nv)] += dt * model.dof_damping
+        drive = self.controller.drive
+        if isinstance(drive, Servo):  # whose gains resist as damping does
+            inertia[drive.qvel, drive.qvel] += dt * drive.gains
         mobility = jacobian[:, own] @ np.linalg.solve(inertia[np.ix_(own, own)], jacobian[:, own].T)
         mass = model.body_subtreemass[self.scene.root(self.scene.whose(body) or "")]
         stiffness, damping = mass * drag.stiffness, mass * (drag.damping + dt * drag.stiffness)
@@ -224,7 +303,8 @@ class Session:
         away = centres[bodies] - np.array(blast.at)
         distance = np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 0.3)  # no bone gets more than 11-fold
         impulse = self.scene.model.body_mass[bodies, None] * blast.speed * away / distance**3
-        return [_Force(body, force, 1) for body, force in zip(bodies, impulse / self.scene.dt, strict=True)]
+        names = [self.scene.model.body(body).name for body in bodies]
+        return [_Force(name, force, 1) for name, force in zip(names, impulse / self.scene.dt, strict=True)]
 
 
 def _changes(commands: Iterable[Command]) -> dict[str, float]:

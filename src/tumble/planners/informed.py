@@ -27,7 +27,7 @@ class Adviser:
     """
 
     def __init__(self, scene: Scene, samples: int) -> None:
-        self._features, self._motors = Features(scene), scene.motors
+        self._features, self._motors = Features(scene), scene.drive
         self.features = self._features.size
         self._seen = np.empty((samples, self.features), np.float32)
         self._first = np.empty(self.features, np.float32)

@@ -5,11 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from tumble.control.controller import Controller
+from tumble.control.controller import Controller, Report
 from tumble.errors import UserError, unknown
 from tumble.goals import Goal, Term, looking
+from tumble.goals.judging import goal_of
+from tumble.goals.wants import Balance, Go, Juggle, Meet, Reach, StayOn, Want
 from tumble.planners.planner import Plan, Planner, check_sizes
 from tumble.settings import replaced
+from tumble.world.drives import Drive
+from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
 WEIGHT = "weight."  # before the name of a term, in the name of a parameter
@@ -21,17 +25,25 @@ class Planned(Controller):
     Attributes:
       planner: who finds the plan.
       goal: what is wanted.
-      names: of the terms in the latest plan's values: the goal's and what it attends to.
       weights: factors on the values of the goal's terms, by name; terms not named have 1.
+      latest: the plan of the last frame.
     """
 
-    latest: Plan | None
+    takes = (Balance, Reach, Go, StayOn, Juggle, Meet)
 
-    def __init__(self, planner: Planner, goal: Goal) -> None:
-        self.planner, self.goal = planner, goal
-        self.names, self.weights = goal.names, dict[str, float]()
+    def __init__(self, planner: Planner, goal: Goal | Want = Balance()) -> None:
+        self.planner, self.scene = planner, planner.scene
+        self._want = None if isinstance(goal, Goal) else goal
+        self.goal = goal if isinstance(goal, Goal) else goal_of(planner.scene, goal)
+        self.weights = dict[str, float]()
         self._looking: Goal | None = None
-        self.latest = None
+        self._names = self.goal.names
+        self.latest: Plan | None = None
+
+    @property
+    def drive(self) -> Drive:  # type: ignore[override]
+        """That of the planner's simulations."""
+        return self.scene.drive
 
     @property
     def settings(self) -> Any:
@@ -52,15 +64,28 @@ class Planned(Controller):
         goal = self.goal if self._looking is None else self.goal + self._looking
         if self.weights:
             goal = goal.weighted(self.weights)
-        self.names = goal.names
+        self._names = goal.names
         self.latest = self.planner.plan(sims.state[0].copy(), goal)
         return self.latest.controls[:1]
 
-    def check_goal(self, goal: Goal) -> None:
-        pass
+    def refuses(self, sims: Sims, want: Want) -> str | None:
+        try:
+            goal_of(self.scene, want)
+        except UserError as error:
+            return str(error)
+        return None
 
-    def set_goal(self, goal: Goal) -> None:
-        self.goal = goal
+    def want(self, sims: Sims, want: Want) -> None:
+        if want != self._want:
+            self._want, self.goal = want, goal_of(self.scene, want)
+
+    def report(self) -> Report:
+        return Report(plan=self.latest, names=self._names)
+
+    def move(self, scene: Scene) -> None:
+        self.scene, self.planner = scene, self.planner.in_scene(scene)
+        if self._want is not None:
+            self.goal = goal_of(scene, self._want)
 
     def check_parameters(self, changes: Mapping[str, float]) -> None:
         self._changed(changes)

@@ -68,6 +68,7 @@ class Planner(ABC):
       sims: the simulations, one row a future.
       steps: control steps ahead, K.
       fixed: settings with which it is made and that it cannot change.
+      carried: names of what earlier frames left behind, all that `_forget` drops.
       learns: whether it learns.
       memory: features of a situation and numbers of a plan, where it learns; else None.
       about: what experience must have in common with it to be of use.
@@ -77,6 +78,7 @@ class Planner(ABC):
 
     settings: Any
     fixed: ClassVar[tuple[str, ...]] = ("samples", "horizon")
+    carried: ClassVar[tuple[str, ...]] = ()
     learns: bool = False
     memory: tuple[int, int] | None = None
     about: dict[str, Any] = {}  # noqa: RUF012 - replaced, never changed
@@ -105,6 +107,15 @@ class Planner(ABC):
             return other
         self.settings = settings
         return self
+
+    def in_scene(self, scene: Scene) -> "Planner":
+        """The planner in another scene with as many motors, say with one prop more: its plan and all it knows stay."""
+        other = type(self)(scene, self.settings, self._seed, self._nthread)
+        other.learn_from(self)
+        for name in ("rng", *self.carried):
+            if hasattr(self, name):
+                setattr(other, name, getattr(self, name))
+        return other
 
     def learn_from(self, other: "Planner") -> None:
         """Go on with what another planner learned, where that is of use here."""

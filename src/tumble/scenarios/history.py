@@ -69,7 +69,7 @@ class History:
                 self._seen[name].append(look(session.world))
         self.frames += 1
         self._walls.append(time.perf_counter() - self._clock)
-        self._speeds.append(view("qvel")[0, self.scene.motors.qvel].copy())
+        self._speeds.append(view("qvel")[0, self.scene.drive.qvel].copy())
         self._controls.append(frame.control)
         self.broken |= frame.broken
 
@@ -217,7 +217,7 @@ class History:
 
     def peak_torque(self, within: float = 0.02) -> float:
         """Largest torque of any joint, N m, as the mean over so many s, which leaves impacts out; for `ForceMotors`."""
-        motors = self.scene.motors
+        motors = self.scene.drive
         if not isinstance(motors, ForceMotors):
             raise TypeError("torques are known of ForceMotors alone, and the scene's motors are speeds")
         if not self._speeds:

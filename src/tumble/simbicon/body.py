@@ -9,7 +9,10 @@ from tumble.simbicon.gait import joint_of, plain, roles_of, side_of
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
-# Places in a row of MuJoCo's userdata, which is part of the state.
+DRIVE = "torque"
+MEMORY = "simbicon"  # how its claim is called
+
+# Places in its claim, which is part of the state.
 STATE = 0  # of the machine
 PHASE = 1  # of the state, 0 to 1
 SIDE = 2  # the stance leg: 0 left, 1 right
@@ -60,15 +63,18 @@ def live_of(sims: Sims) -> Live:
     """The live arrays of some simulations."""
     names = ("qvel", "xpos", "xipos", "xquat", "xaxis", "com", "com_velocity")
     views = [sims.view(name) for name in names]
-    views += [sims.view(f"{sims.scene.character.root}.spin"), sims.view("grounded"), sims.view("userdata")]
+    views += [sims.view(f"{sims.scene.character.root}.spin"), sims.view("grounded"), memory_of(sims)]
     return Live._make(views)
 
 
+def memory_of(sims: Sims) -> np.ndarray:
+    """(nsim, USED): what Simbicon remembers, live."""
+    return sims.view("userdata")[:, sims.scene.memory.place(MEMORY)]
+
+
 def bones_of(scene: Scene) -> Bones:
-    """The constants of a scene; refuses a character that has no two hips, or no place for the memory."""
+    """The constants of a scene; refuses a character that has no two hips."""
     model, character = scene.model, scene.character
-    if model.nuserdata < USED:
-        raise UserError(f"Simbicon needs {USED} numbers of userdata, '{character.name}' has {model.nuserdata}")
     names = scene.bones
     ids = np.array([scene.body(name) for name in names])
     parent = np.array([names.index(model.body(model.body_parentid[i]).name) if n else -1 for n, i in enumerate(ids)])
@@ -86,7 +92,7 @@ def bones_of(scene: Scene) -> Bones:
         role=np.array([roles.index(n if side_of(n) < 0 else f"stance_{plain(n)}") for n in held]),
         dof=model.jnt_dofadr.astype(np.intp), motor=motor, damping=model.dof_damping[model.jnt_dofadr].copy(),
         strength=strength, hips=np.array(thighs), feet=feet, sole=_soles(parent, feet),
-        ground=np.arange(len(names)), height=_height(scene), dt=scene.dt,
+        ground=np.arange(len(names)), height=_height(scene), dt=scene.drives[DRIVE].timestep,
     )  # fmt: skip
 
 

@@ -9,11 +9,11 @@ import numpy as np
 from tumble.skills import memory as own
 from tumble.walking import Walker
 from tumble.walking import memory as mem
+from tumble.walking.body import memory_of
 from tumble.world.grips import grips_of
 from tumble.world.props import Ball, Box, Companion, Crate, handle_name
 from tumble.world.sims import Sims
 
-TICK = 10  # physics steps from one look of a skill to the next: 1/50 s
 BEND = 1.9  # rad of the trunk when it is all the way down; ours
 STOOP, SQUAT = 0.5, 1.3  # rad of the knees then: for crates, which knees would hit, and for things on the floor; ours
 HUMANOID_ARM = 0.58  # m from shoulder to palm, of the body that lengths below are given for
@@ -41,7 +41,7 @@ class Actor:
         self.arm = float(walker.arms.min())
         self.size = self.arm / HUMANOID_ARM
         self.shoulder = walker.shoulder_height
-        self._memory, self._qpos = sims.view("userdata")[row], sims.view("qpos")[row]
+        self._memory, self._qpos = memory_of(sims)[row], sims.view("qpos")[row]
         self._sites = sims.view("site_xpos")[row]
 
     # where it is
@@ -170,14 +170,14 @@ class Actor:
     def raise_hands(self, hands: Sequence[int], speed: float) -> None:
         """Move the targets of hands up, m/s."""
         for hand in hands:
-            self._memory[mem.HAND + mem.HAND_SIZE * hand + mem.HAND_Z] += speed * TICK * self.scene.dt
+            self._memory[mem.HAND + mem.HAND_SIZE * hand + mem.HAND_Z] += speed * self.scene.dt
 
     def lower(self, low: float, seconds: float, knees: float | None = None) -> float:
         """Bend and crouch towards `low`, 0 upright to 1 down, the whole way in so many s; how low it is by now.
 
         knees: rad that they bend; as the last time where not given.
         """
-        step = TICK * self.scene.dt / seconds
+        step = self.scene.dt / seconds
         now = self._memory[own.LOW]
         self._memory[own.LOW] = now = now + min(max(low - now, -step), step)
         if knees is not None:

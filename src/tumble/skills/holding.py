@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 
+from tumble.goals.wants import SIDES
 from tumble.skills.actor import CARRIED, SQUAT, STOOP, Actor
-from tumble.skills.acts import LetGo, Lift, PickUp, PutDown
+from tumble.skills.acts import LetGo, Lift, PickUp, PutDown, ReachFor
 from tumble.skills.approach import TAKE, come_before, dock, facing, spot, turned, walk_to
 from tumble.walking import memory as mem
 
@@ -18,6 +19,8 @@ BESIDE = 0.38  # m to the side of the way where things are taken in passing
 DOWN, UP = 2.2, 2.0  # s for the whole way down and up
 NUDGE = 0.08  # m/s that hands go up until they have the weight
 SLOWER = 0.08  # s more for each kg of a load on the way up
+REACHED = 0.9  # of an arm's length to which it is stretched for a point; ours
+CLOSEST = 0.25  # m ahead of the feet where a point is at least: nearer ones are in the body; ours
 PATIENCE = 7.0  # s of trying to reach, after which it comes anew
 
 # Notes of an act: the heading that it stands with, the hand or the side, hands' places where it took hold, decided.
@@ -199,6 +202,26 @@ def _pass_by(actor: Actor, thing: np.ndarray, hand: int, ahead: np.ndarray, plac
         actor.stage = CLOSE
     elif off < -0.3:
         come_anew(actor)
+
+
+# Reaching
+
+
+def reach_for(actor: Actor, act: ReachFor) -> bool:
+    """Walk until a point is within a hand's reach, bring the hand there, bending if need be, and keep it there."""
+    point, hand = np.array(act.target), SIDES.index(act.hand)
+    side = 1.0 if hand == 0 else -1.0
+    up = min(abs(point[2] - actor.ground - actor.shoulder), REACHED * actor.arm)
+    out = math.sqrt((REACHED * actor.arm) ** 2 - up * up)  # m ahead that an arm comes to at that height
+    ahead = facing(actor.heading)
+    shoulder = 0.18 * actor.size * side * np.array([-ahead[1], ahead[0]])
+    if actor.stage < TAKE and come_before(actor, point[:2] - shoulder, max(out, CLOSEST * actor.size)):
+        actor.stage = TAKE
+    if actor.stage == TAKE and actor.clock < PATIENCE:
+        reach_down(actor, {hand: point})
+    elif math.dist(actor.place, point[:2]) < 2.0 * actor.arm:
+        actor.reach(hand, point)
+    return False
 
 
 # Putting down

@@ -2,7 +2,6 @@
 
 from tumble.walking.memory import SKILL
 
-TICKS = SKILL  # physics steps since the start
 ACT = SKILL + 1  # number of the act in the script
 STAGE = SKILL + 2  # of the act
 CLOCK = SKILL + 3  # s in this stage

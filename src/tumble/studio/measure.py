@@ -39,7 +39,7 @@ class _Idle(Planner):
         super().__init__(scene, 2, self.settings.horizon, 0, 1)
         lines = self.rng.normal(size=(34, self.steps, 3))
         none = np.zeros((self.steps, 7))
-        hold = np.tile(np.r_[np.zeros(scene.motors.joints), np.ones(scene.motors.size - scene.motors.joints)], (1, 1))
+        hold = np.tile(np.r_[np.zeros(scene.drive.joints), np.ones(scene.drive.size - scene.drive.joints)], (1, 1))
         self._plan = Plan(hold, 0.0, none, lines[0], lines[2:], lines[1], 0.0, 0, 0)
 
     def _forget(self) -> None:

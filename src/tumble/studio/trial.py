@@ -336,7 +336,7 @@ class StudioTrial:
         throw = Throw((x, y, max(z, ball.radius)), velocity, THROWN)  # none begins in the ground
         if ball not in self.scene.props:
             others = [prop for prop in self.scene.props if prop.name != THROWN]
-            scene = Scene(self.scene.character, [*others, ball], self.scene.physics, type(self.scene.motors))
+            scene = Scene(self.scene.character, [*others, ball], self.scene.physics, type(self.scene.drive))
             throw.check(scene)
             waiting = [command for command in self._waiting if not isinstance(command, SetParameter)]
             self.enter(scene, scene.carried(self.session.world.state[0], self.scene), self.time)

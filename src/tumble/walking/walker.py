@@ -1,6 +1,6 @@
 """Walker: generalized biped walking control (coros2010 chapter 5).
 
-    scene = Scene(biped(), physics=Physics(timestep=1 / 500, speculative=False, friction=0.8), motors=ForceMotors)
+    scene = Scene(biped())
     walker = Walker(scene)
     sims = Sims(scene, nsim=2)
     sims.load(scene.state())
@@ -8,9 +8,9 @@
     walker.wish(sims, speed=0.8, heading=1.57)
     walker.wish(sims, rows=[1], style="sneak")
     while True:
-        sims.act(walker.control(sims))
+        sims.act(walker.control(sims), walker.drive)
 
-Traps: the control moves on a memory in the state, so it is called once for each step; the array it returns is
+Traps: the law moves on a memory in the state, so it is asked once for each physics step; the array it returns is
 used again. Code that is compiled on first use is kept on disk, and numba does not see changes in the files that
 it imports: after an edit of such a file delete `__pycache__/*.nb*`.
 """
@@ -23,17 +23,18 @@ from typing import Any
 import numpy as np
 
 from tumble.control.controller import Controller
-from tumble.errors import UserError, check_number, unknown
+from tumble.errors import UserError, check_number, choose, unknown
+from tumble.goals.wants import Balance, Go, Want, name_of, part, parts
 from tumble.settings import replaced
 from tumble.walking import memory as mem
-from tumble.walking.body import ARMS, BONES, Fields, body_of, fields_of
+from tumble.walking.body import ARMS, BONES, DRIVE, MEMORY, Fields, body_of, fields_of, memory_of
 from tumble.walking.kernel import control_rows
 from tumble.walking.pose import wish_style
 from tumble.walking.settings import WalkSettings
 from tumble.walking.style import TRAJECTORIES, Style, builtin_styles, check_style, table_of
 from tumble.walking.terrain import terrain_of
 from tumble.world.scene import Scene
-from tumble.world.sims import Sims
+from tumble.world.sims import Law, Sims
 
 # WalkSettings as compiled code takes it.
 Constants: Any = namedtuple("Constants", [f.name for f in dataclass_fields(WalkSettings)])  # type: ignore[misc]
@@ -51,6 +52,7 @@ WISHES = {  # name: (place, lowest, highest)
     "drift": (mem.WISH_DRIFT, -0.3, 0.3),
     "haul": (mem.WISH_HAUL, -500.0, 500.0),
 }
+RECORD = np.dtype([("numbers", "f8", mem.USED)])
 OWN = -1.0  # a period or a step width that the style decides
 
 
@@ -90,23 +92,24 @@ class Walker(Controller):
         be stepped over nearby, else it stands to bend, and goes slowly with bent knees until the bar is behind.
     """
 
+    takes = (Balance, Go)
+
     def __init__(
         self, scene: Scene, settings: WalkSettings = WalkSettings(), styles: Sequence[Style] | None = None
     ) -> None:
-        if scene.physics.substeps != 1:
-            raise UserError(
-                f"a walker controls every physics step: give Physics(substeps=1), got {scene.physics.substeps}"
-            )
-        if scene.motors.speeds:
-            raise UserError("a walker needs torques: build the scene with motors=ForceMotors")
-        self.scene = scene
         self.styles = [check_style(style) for style in styles or builtin_styles().values()]
-        self._configure(settings)
+        self.settings = settings
         self._table = table_of(self.styles)
         self._torque, self._angles = np.zeros((len(BONES), 3)), np.zeros(len(TRAJECTORIES))
+        self.move(scene)
+
+    def move(self, scene: Scene) -> None:
+        self.scene, self.drive = scene, choose("drive", DRIVE, scene.drives)
+        scene.claim(MEMORY, RECORD)
         self._sims: Sims | None = None
         self._fields: Fields | None = None
-        self._out = np.zeros((0, scene.motors.size))
+        self._out = np.zeros((0, self.drive.size))
+        self._configure(self.settings)
 
     def _configure(self, settings: WalkSettings) -> None:
         self.settings = settings
@@ -132,16 +135,20 @@ class Walker(Controller):
     def start(self, sims: Sims) -> None:
         """Stand as it is, facing where it faces, in the first style; every wish is forgotten."""
         self._attach(sims)
-        sims.view("userdata")[:] = 0.0
-        begin(sims.view("userdata"), facing(sims.view("xquat")[:, self._body.ids[0]]), self.styles[0])
+        memory_of(sims)[:] = 0.0
+        begin(memory_of(sims), facing(sims.view("xquat")[:, self._body.ids[0]]), self.styles[0])
 
     def _attach(self, sims: Sims) -> None:
         if sims is not self._sims:
             self._sims, self._fields = sims, fields_of(sims)
-            self._out = np.zeros((sims.nsim, self.scene.motors.size))
+            self._out = np.zeros((sims.nsim, self.drive.size))
 
-    def control(self, sims: Sims) -> np.ndarray:
-        """Controls (nsim, motors.size); moves the memory in the state on by a step. The array is used again."""
+    def control(self, sims: Sims) -> Law:
+        """The law of a frame, see `law`."""
+        return self.law
+
+    def law(self, sims: Sims) -> np.ndarray:
+        """Controls (nsim, drive.size) of one physics step; moves the memory on by it. The array is used again."""
         self._attach(sims)
         control_rows(
             self._body, self._terrain, self._constants, self._table, self._fields, self._torque, self._angles, self._out
@@ -161,7 +168,7 @@ class Walker(Controller):
             share of what is held that is carried; haul N with which both hands push ahead; drift m/s to the
             left, besides the speed.
         """
-        memory = sims.view("userdata")
+        memory = memory_of(sims)
         chosen = slice(None) if rows is None else rows
         if style is not None:
             names = [known.name for known in self.styles]
@@ -189,7 +196,7 @@ class Walker(Controller):
 
         The place is in the WORLD's frame, or the BODY's: ahead, left and up of the pelvis.
         """
-        memory = sims.view("userdata")[row]
+        memory = memory_of(sims)[row]
         h = mem.HAND + mem.HAND_SIZE * hand
         memory[h + mem.REACH] = mem.FREE if target is None else frame
         if target is not None:
@@ -197,11 +204,11 @@ class Walker(Controller):
 
     def hold(self, sims: Sims, row: int, hand: int, grip: int | None) -> None:
         """Close one of the scene's grips, by its number, or open the hand (None). Firm after `grip_time`."""
-        sims.view("userdata")[row, mem.HAND + mem.HAND_SIZE * hand + mem.HOLD] = 0 if grip is None else grip + 1
+        memory_of(sims)[row, mem.HAND + mem.HAND_SIZE * hand + mem.HOLD] = 0 if grip is None else grip + 1
 
     def holding(self, sims: Sims, row: int, hand: int) -> int | None:
         """Number of the grip that a hand holds by."""
-        grip = int(sims.view("userdata")[row, mem.HAND + mem.HAND_SIZE * hand + mem.HOLD])
+        grip = int(memory_of(sims)[row, mem.HAND + mem.HAND_SIZE * hand + mem.HOLD])
         return grip - 1 if grip else None
 
     def restyle(self, style: Style) -> None:
@@ -212,20 +219,34 @@ class Walker(Controller):
         self.styles[names.index(style.name)] = check_style(style)
         self._table = table_of(self.styles)
 
-    def check_wishes(self, wishes: Mapping[str, Any]) -> None:
-        for name, value in wishes.items():
+    def refuses(self, sims: Sims, want: Want) -> str | None:
+        for one in parts(want):
+            if not isinstance(one, Go | Balance):
+                return f"a walker does not {name_of(one)}"
+        go = part(want, Go)
+        try:
+            self._check(go or Go())
+        except UserError as error:
+            return str(error)
+        return None
+
+    def _check(self, go: Go) -> None:
+        go.check()
+        if go.target is not None:
+            raise UserError("a walker goes at a speed along a heading; to a place it goes by a script: 'go to 2 1'")
+        for name, value in go.given.items():
             if name == "style":
                 names = [known.name for known in self.styles]
                 if value not in names:
                     raise unknown("style", value, names)
-            elif name not in WISHES:
-                raise unknown("wish", name, [*WISHES, "style"])
             else:
                 check_number(name, value, *WISHES[name][1:])
 
-    def set_wishes(self, sims: Sims, wishes: Mapping[str, Any]) -> None:
-        """See `wish`; for all rows."""
-        self.wish(sims, **wishes)
+    def want(self, sims: Sims, want: Want) -> None:
+        """Follow it in all rows: `Go` as `wish` does, `Balance` stands."""
+        go = part(want, Go)
+        wishes = {} if go is None else go.given
+        self.wish(sims, **({"speed": 0.0} if part(want, Balance) else {}) | wishes)
 
     def check_parameters(self, changes: Mapping[str, float]) -> None:
         replaced(self.settings, changes)

@@ -111,11 +111,13 @@ class CPBP(Planner):
       they are always the same slots, as Algorithm 2 says.
     """
 
+    carried = ("_best", "_smooth", "_previous", "_belief", "_began", "_done", "_effort")
+
     def __init__(
         self, scene: Scene, settings: CPBPSettings | PFMPCSettings = CPBPSettings(), seed: int = 0, nthread: int = 0
     ) -> None:
         self.settings = settings
-        motors = scene.motors
+        motors = scene.drive
         self._limits = motors.size - motors.joints
         self._activity = np.array([joint.activity for joint in scene.character.joints.values()])
         self._groups = np.array([joint.group for joint in scene.character.joints.values()])
@@ -135,7 +137,7 @@ class CPBP(Planner):
         self._prepare()
 
     def _forget(self) -> None:
-        size = self.scene.motors.size
+        size = self.scene.drive.size
         self._best = self._smooth = np.empty((0, size))
         self._previous = np.empty((0, 0, size))
         self._belief = np.empty(0)  # of the trajectories; with Q != 0 the logarithm of every sample's, (K, N)
@@ -195,7 +197,7 @@ class CPBP(Planner):
 
     def _walk(self, state: np.ndarray, goal: Goal, shift: int) -> _Walk:
         """The forward pass: draw, simulate, weigh, resample, step by step up to the horizon."""
-        settings, sims, motors = self.settings, self.sims, self.scene.motors
+        settings, sims, motors = self.settings, self.sims, self.scene.drive
         self._prepare()
         sims.load(state)
         if self._effort < 0:
@@ -282,7 +284,7 @@ class CPBP(Planner):
             self._adviser, self.memory, self.about = None, None, {}
             return
         self._adviser = Adviser(self.scene, self.settings.samples)
-        self.memory = (self._adviser.features, self.scene.motors.size)
+        self.memory = (self._adviser.features, self.scene.drive.size)
         self.about = {"character": self.scene.character.name, "planner": "cpbp"}
         if self.learners is None:
             self.learners = Learners(*self.memory, self._seed)
@@ -311,7 +313,7 @@ class CPBP(Planner):
 
     def _refine(self) -> tuple[np.ndarray, np.ndarray]:
         """Smoothed controls (K, size) within the motors' bounds, and the root's path (K, 3)."""
-        motors = self.scene.motors
+        motors = self.scene.drive
         smooth, path = refine(
             self._controls,
             self._ends,
@@ -332,7 +334,7 @@ class CPBP(Planner):
 
     def _centre(self) -> np.ndarray:
         """(motors.size,): what controls are kept near: no speed, and limits that rise with effort."""
-        return np.r_[np.zeros(self.scene.motors.joints), np.full(self._limits, self._effort)]
+        return np.r_[np.zeros(self.scene.drive.joints), np.full(self._limits, self._effort)]
 
     def _choose_priors(self) -> np.ndarray:
         """(N,) which trajectory of the previous frame each walker stays near, -1 for none (eq. 29)."""

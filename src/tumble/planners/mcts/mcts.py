@@ -81,12 +81,13 @@ class MCTS(Planner):
     """
 
     fixed = ("samples", "horizon", "gain")  # actions mean something else with another gain
+    carried = ("_best", "_known", "_done", "_threshold", "_falling", "recovering")
     learns = True
     learners: Learners
 
     def __init__(self, scene: Scene, settings: MCTSSettings = MCTSSettings(), seed: int = 0, nthread: int = 0) -> None:
         self.settings = settings
-        motors, model, character = scene.motors, scene.model, scene.character
+        motors, model, character = scene.drive, scene.model, scene.character
         self._features = Features(scene)
         joints = motors.joints
         self._low, self._high = model.jnt_range[[model.joint(name).id for name in character.joints]].T.copy()
@@ -106,7 +107,7 @@ class MCTS(Planner):
         self._distances = np.zeros(n)
 
     def _forget(self) -> None:
-        joints = self.scene.motors.joints
+        joints = self.scene.drive.joints
         self._best = np.empty((0, joints))
         self._known = np.empty((0, 0, self._features.size), np.float32)  # (K, kept, F), states of the best trajectories
         self._done = np.empty((0, 0, joints))  # (K, kept, J), and what was done in them
@@ -133,7 +134,7 @@ class MCTS(Planner):
 
     def _search(self, goal: Goal) -> Plan:
         """Grow all trajectories to the horizon."""
-        settings, sims, motors, n = self.settings, self.sims, self.scene.motors, self.settings.samples
+        settings, sims, motors, n = self.settings, self.sims, self.scene.drive, self.settings.samples
         qpos, qvel, ends = sims.view("qpos"), sims.view("qvel"), sims.view("ends")
         precision, (gain, strength) = self._precision(), self._motion()
         rest = np.array(self.scene.character.pose(goal.pose or "rest"))
@@ -242,7 +243,7 @@ class MCTS(Planner):
 
     def _follow(self, goal: Goal) -> Plan:
         """Do what the network says, without a look ahead."""
-        sims, motors = self.sims, self.scene.motors
+        sims, motors = self.sims, self.scene.drive
         action = np.clip(self.learners.network.predict(self._starts[0, :1])[0], self._low, self._high)
         gain, strength = self._motion()
         control = np.full((1, motors.size), strength)

@@ -56,17 +56,18 @@ class SMC(Planner):
       in their stead 26 of 50 spheres were survived, without learning 35 (20 000 situations learned).
     """
 
+    carried = ("sampler", "_start", "_best", "_past")
     learns = True
 
     def __init__(self, scene: Scene, settings: SMCSettings = SMCSettings(), seed: int = 0, nthread: int = 0) -> None:
         self.settings = settings
         self._space = PlanSpace(scene, settings.horizon)
         self._care = MotionQuality(scene)
-        self.memory = (scene.motors.joints + 15, len(self._space.low))
+        self.memory = (scene.drive.joints + 15, len(self._space.low))
         self.about = {"character": scene.character.name, "horizon": settings.horizon, "points": POINTS}
         super().__init__(scene, settings.samples, settings.horizon, seed, nthread)
         self._rollouts = Rollouts(self.sims, self.steps)
-        self._controls = np.empty((self.steps, settings.samples, scene.motors.size))
+        self._controls = np.empty((self.steps, settings.samples, scene.drive.size))
 
     def _forget(self) -> None:
         self.sampler = TreeSampler(self._space.low, self._space.high, self.rng)
@@ -144,7 +145,7 @@ class SMC(Planner):
         for k in range(steps):
             control = self._controls[k, rows]
             self._space.steer(values[k], qpos, control)
-            sims.act(control, rows)
+            sims.act(control, rows=rows)
             self._rollouts.note(k, rows)
         rolled = self._rollouts.of(rows)
         soonest = min(max(1, round(settings.soonest / self.scene.dt)), steps) - 1  # step k ends at (k + 1) dt
@@ -195,4 +196,4 @@ def situation(sims: Sims) -> np.ndarray:
         vectors[3:] = ways[nearest], sims.view(f"{balls[nearest]}.vel")[0] - velocity
     c, s = heading(qpos)
     turned = vectors @ np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-    return np.concatenate([qpos[scene.motors.qpos], turned.ravel()])
+    return np.concatenate([qpos[scene.drive.qpos], turned.ravel()])
