@@ -1,9 +1,9 @@
 """tumble: direct physically simulated characters live.
 
-    from tumble import CPBP, Planned, Scene, Session, balance, humanoid
+    from tumble import CPBP, Balance, Planned, Scene, Session, humanoid
 
     scene = Scene(humanoid())
-    session = Session(scene, Planned(CPBP(scene), balance(scene)), scene.state("t-pose", lying="supine"))
+    session = Session(scene, Planned(CPBP(scene)), scene.state("t-pose", lying="supine"), Balance())
     while session.time < 5:
         session.step()
 
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from tumble.control.controller import Controller
     from tumble.errors import UserError
     from tumble.goals import Goal, Term, Way, balance, gait, juggle, on_ball, reach, reaching, steer, turbo
-    from tumble.live.commands import Do, Drag, Explode, Push, Release, Reset, SetGoal, SetParameter, Throw, Walk
+    from tumble.goals.wants import Balance, Do, Go, Juggle, Meet, Reach, StayOn, Together
+    from tumble.live.commands import Drag, Explode, Push, Release, Reset, SetParameter, Throw
     from tumble.live.recording import Recorder, Recording
     from tumble.live.session import Frame, Session
     from tumble.planners import (
@@ -33,15 +34,16 @@ if TYPE_CHECKING:
         Planner,
         SMCSettings,
     )
-    from tumble.scenarios import SCENARIOS, Scenario, run_trial
+    from tumble.scenarios import SCENARIOS, Scenario, Trial, run_trial
     from tumble.walking import Walker, WalkSettings
     from tumble.world.props import Ball, Box, Companion, Crate
-    from tumble.world.scene import Physics, Scene
+    from tumble.world.scene import Ground, Scene
     from tumble.world.sims import Sims
 
 _HOMES = {
     "characters": ("CHARACTERS", "Character", "biped", "character", "humanoid"),
-    "live.commands": ("Do", "Drag", "Explode", "Push", "Release", "Reset", "SetGoal", "SetParameter", "Throw", "Walk"),
+    "goals.wants": ("Balance", "Do", "Go", "Juggle", "Meet", "Reach", "StayOn", "Together"),
+    "live.commands": ("Drag", "Explode", "Push", "Release", "Reset", "SetParameter", "Throw"),
     "control.controller": ("Controller",),
     "errors": ("UserError",),
     "goals": ("Goal", "Term", "Way", "balance", "gait", "juggle", "on_ball", "reach", "reaching", "steer", "turbo"),
@@ -59,8 +61,8 @@ _HOMES = {
     ),
     "world.props": ("Ball", "Box", "Companion", "Crate"),
     "live.recording": ("Recorder", "Recording"),
-    "scenarios": ("SCENARIOS", "Scenario", "run_trial"),
-    "world.scene": ("Physics", "Scene"),
+    "scenarios": ("SCENARIOS", "Scenario", "Trial", "run_trial"),
+    "world.scene": ("Ground", "Scene"),
     "live.session": ("Frame", "Session"),
     "world.sims": ("Sims",),
     "walking": ("WalkSettings", "Walker"),
@@ -68,11 +70,65 @@ _HOMES = {
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "CHARACTERS", "CPBP", "MCTS", "PLANNERS", "SCENARIOS", "SMC", "Ball", "Box", "CPBPSettings", "Character",
-    "Companion", "Controller", "Crate", "Do", "Drag", "Explode", "Frame", "Goal", "MCTSSettings", "Physics", "Plan",
-    "Planned", "Planner", "Push", "Recorder", "Recording", "Release", "Reset", "SMCSettings", "Scenario", "Scene",
-    "Session", "SetGoal", "SetParameter", "Sims", "Term", "Throw", "UserError", "Walk", "WalkSettings", "Walker", "Way",
-    "balance", "biped", "character", "gait", "humanoid", "juggle", "on_ball", "reach", "reaching", "run_trial", "steer",
+    "CHARACTERS",
+    "CPBP",
+    "MCTS",
+    "PLANNERS",
+    "SCENARIOS",
+    "SMC",
+    "Balance",
+    "Ball",
+    "Box",
+    "CPBPSettings",
+    "Character",
+    "Companion",
+    "Controller",
+    "Crate",
+    "Do",
+    "Drag",
+    "Explode",
+    "Frame",
+    "Go",
+    "Goal",
+    "Ground",
+    "Juggle",
+    "MCTSSettings",
+    "Meet",
+    "Plan",
+    "Planned",
+    "Planner",
+    "Push",
+    "Reach",
+    "Recorder",
+    "Recording",
+    "Release",
+    "Reset",
+    "SMCSettings",
+    "Scenario",
+    "Scene",
+    "Session",
+    "SetParameter",
+    "Sims",
+    "StayOn",
+    "Term",
+    "Throw",
+    "Together",
+    "Trial",
+    "UserError",
+    "WalkSettings",
+    "Walker",
+    "Way",
+    "balance",
+    "biped",
+    "character",
+    "gait",
+    "humanoid",
+    "juggle",
+    "on_ball",
+    "reach",
+    "reaching",
+    "run_trial",
+    "steer",
     "turbo",
 ]  # fmt: skip
 

@@ -15,7 +15,7 @@ from tumble.cli.bench_learners import measure as measure_learners
 from tumble.cli.bench_walker import measure as measure_walkers
 from tumble.cli.options import CONFIG
 from tumble.errors import UserError, check_number, choose
-from tumble.live.commands import SetGoal
+from tumble.goals.judging import goal_of
 from tumble.planners import Planner, planner_kind
 from tumble.scenarios import SCENARIOS, Scenario
 from tumble.world.sims import Sims
@@ -153,15 +153,12 @@ def _studio(samples: int, seconds: float, clients: int, threads: int, as_json: b
 
 def _measure(scenario: Scenario, kind: Any, settings: Any, frames: int, threads: int) -> dict[str, float]:
     """Median milliseconds of a plan and of its physics alone, and their ratio."""
-    scene = scenario.scene(character(scenario.character))
-    wants = scenario.wants()
-    if not isinstance(wants, SetGoal):
-        raise UserError(f"scenario '{scenario.name}' is walked by wishes, and planners want a goal; choose another")
-    goal = wants.build(scene)
+    scene = scenario.scene(character(scenario.characters[0]))
+    goal = goal_of(scene, scenario.wants(), kind.going)
     planner, shadow = kind(scene, settings, 0, threads), kind(scene, settings, 0, threads)
     seen = _spy(shadow)
     world, bare = Sims(scene, 1, 1), Sims(scene, settings.samples, threads)
-    world.load(scenario.trial(scene, np.random.default_rng(0)).state)
+    world.load(scenario.setup(scene, np.random.default_rng(0)).state)
     plans, raws = [], []
     for _ in range(frames + 1):
         state = world.state[0].copy()

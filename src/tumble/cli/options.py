@@ -17,4 +17,4 @@ def usual_settings(arguments: list[str], scenario: type[Scenario]) -> Any:
             return scenario.settings_for(arguments[i + 1])
         if word.startswith("--controller="):
             return scenario.settings_for(word.partition("=")[2])
-    return scenario.settings_for(scenario.controller)
+    return scenario.settings_for(scenario.controllers[0])

@@ -16,12 +16,12 @@ from tumble.cli.learning import Learning, check_frozen
 from tumble.cli.options import CONFIG, FLAT, usual_settings
 from tumble.cli.progress import Interrupt, Progress
 from tumble.control.controller import Controller, closing
-from tumble.controllers import controller_kind
+from tumble.controllers import controller_kind, unsuited
 from tumble.errors import UserError, check_number, choose
-from tumble.live.commands import Do
+from tumble.goals.wants import Do
 from tumble.live.recording import Recorder, check_place
 from tumble.live.session import Session
-from tumble.scenarios import SCENARIOS, Result, Scenario, run_trial
+from tumble.scenarios import SCENARIOS, Result, Scenario, Trial, run_trial
 from tumble.skills.script import LONGEST
 from tumble.world.scene import Scene
 
@@ -180,13 +180,13 @@ class _Runner:
 
     def __init__(self, options: RunOptions, scenario: Scenario, settings: Any) -> None:
         self.options, self.scenario, self.settings = options, scenario, settings
-        self.controller = options.controller or scenario.controller
-        self.character = options.character or scenario.character
+        self.controller = options.controller or scenario.controllers[0]
+        self.character = options.character or scenario.body_for(self.controller)
         self._body = character(self.character)
+        if why := unsuited(self.controller, self._body):
+            raise UserError(why)
         self._scene = scenario.scene(self._body)
         self._script = None if options.script is None else Do(script_text(options.script))
-        if self._script is not None:
-            self._script.check(self._scene)
         self.tally, self.written = Tally(), list[Path]()
         self.learned: Learning | None = None
         if options.learned is not None:
@@ -208,12 +208,12 @@ class _Runner:
 
     def make(self, scene: Scene, seed: int) -> Controller:
         """A controller for a trial."""
-        kind = controller_kind(self.controller)
-        return kind.make(scene, self.settings, seed, self.options.threads, self._script or self.scenario.wants())
+        return controller_kind(self.controller).make(scene, self.settings, seed, self.options.threads)
 
     def warm_up(self) -> None:
         """Compile what a frame needs, and one that goes on from another, so that no trial pays for it."""
-        session = Session(self._scene, self.make(self._scene, 0), self._scene.state())
+        want = self._script or self.scenario.wants()
+        session = Session(self._scene, self.make(self._scene, 0), self._scene.state(), want)
         with closing(session.controller):
             session.step()
             session.step()
@@ -233,14 +233,14 @@ class _Runner:
                 recorders.append(Recorder(session, *about))
 
         scene = self.scene(seed)
-        own = self.scenario.trial(scene, np.random.default_rng(seed)).seconds
-        progress.begin(seed, own if self.options.seconds is None else self.options.seconds)
+        trial = Trial(
+            self.scenario, seed, self.controller, want=self._script, seconds=self.options.seconds, scene=scene,
+            made=self.make(scene, seed),
+        )  # fmt: skip
+        progress.begin(seed, trial.seconds)
         began = time.perf_counter()
         try:
-            result = run_trial(
-                self.scenario, scene, self.make(scene, seed), seed, self.options.seconds, watch,
-                lambda: interrupt.seen, self._script,
-            )  # fmt: skip
+            result = run_trial(trial, watch, lambda: interrupt.seen)
         finally:
             for recorder in recorders:
                 self._save(recorder, seed)

@@ -3,9 +3,11 @@
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import tyro
 
 from tumble.cli.options import CONFIG
+from tumble.errors import check_number
 from tumble.film import save, strip
 from tumble.live.recording import Recording
 
@@ -27,10 +29,12 @@ def draw(
       columns: how many side by side; 0: all.
     """
     recording = Recording.load(file)
-    scene = recording.scene()
-    times = [i * scene.dt for i in range(len(recording.states))]
-    save(strip(scene, recording.states, times, frames, columns=columns), out)
-    print(f"drew {frames} moments of {times[-1]:.1f} s into {out}")
+    scene, last = recording.scene(), recording.frames
+    check_number("frames", frames, 1, last + 1)
+    chosen = np.linspace(0, last, frames).round().astype(int)
+    states = np.stack([recording.state(int(i)) for i in chosen])
+    save(strip(scene, states, chosen * scene.dt, frames, columns=columns), out)
+    print(f"drew {frames} moments of {last * scene.dt:.1f} s into {out}")
     return 0
 
 

@@ -18,18 +18,22 @@ from tumble.world.scene import Scene
 GOING = ("steer", "turbo", "gait")  # goals that judge how one goes; styles of `Go`
 
 
-def goal_of(scene: Scene, want: Want) -> Goal:
-    """The goal that judges a want in a scene; refuses one that planners cannot be judged by."""
+def goal_of(scene: Scene, want: Want, going: str = "steer") -> Goal:
+    """The goal that judges a want in a scene; refuses one that planners cannot be judged by.
+
+    Args:
+      going: the goal that judges `Go` where it asks for no style; who has not two feet and hands is judged by 'gait'.
+    """
     want.check()
     reach, *others = part(want, Reach), *(one for one in parts(want) if not isinstance(one, Reach))
     if reach is None or not others:
-        name, options = _named(parts(want)[0], scene)
+        name, options = _named(parts(want)[0], scene, going)
         if len(others) > 1:
             raise UserError(f"planners do not judge {name_of(want)} at once")
         return built(name, scene, options)
     if len(others) > 1 or not isinstance(others[0], StayOn | Go):
         raise UserError("planners reach alone, while going, or while staying on a ball")
-    name, options = _named(others[0], scene)
+    name, options = _named(others[0], scene, going)
     return built(name, scene, options) + reaching(scene, reach.target, reach.hand)
 
 
@@ -46,7 +50,7 @@ def built(goal: str, scene: Scene, options: dict[str, Any]) -> Goal:
     return make(scene, **options)
 
 
-def _named(want: Single, scene: Scene) -> tuple[str, dict[str, Any]]:
+def _named(want: Single, scene: Scene, going: str) -> tuple[str, dict[str, Any]]:
     """Name and options of the goal that judges a single want."""
     match want:
         case Balance():
@@ -61,17 +65,17 @@ def _named(want: Single, scene: Scene) -> tuple[str, dict[str, Any]]:
         case Meet():
             return want.goal, want.options
         case Go():
-            return _going(want, scene)
+            return _going(want, scene, going)
         case Do():
             raise UserError("planners do no scripts")
 
 
-def _going(want: Go, scene: Scene) -> tuple[str, dict[str, Any]]:
+def _going(want: Go, scene: Scene, going: str) -> tuple[str, dict[str, Any]]:
     manner = [name for name in want.given if name not in ("speed", "heading", "target", "style")]
     if manner:
         raise UserError(f"planners go as they find out, and take no {', '.join(manner)}")
-    usual = "steer" if len(scene.character.feet) == 2 and scene.character.hands and want.target is None else "gait"
-    style = want.style or usual
+    able = len(scene.character.feet) == 2 and scene.character.hands and want.target is None
+    style = want.style or (going if able else "gait")
     if style not in GOING:
         raise UserError(f"planners know no style '{style}'; they judge going by: {', '.join(GOING)}")
     if want.target is not None:

@@ -24,9 +24,10 @@ from tumble.controllers import refusal
 from tumble.errors import UserError
 from tumble.goals.wants import WANTS, Want, kept
 from tumble.live.commands import Command, Drag, Explode, Push, Release, Reset, SetParameter, Throw
+from tumble.live.timed import TimedLaw
 from tumble.world.drives import Servo
 from tumble.world.scene import Scene
-from tumble.world.sims import Law, Sims
+from tumble.world.sims import Sims
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,8 @@ class Frame:
       index: counts from 0.
       time: simulated seconds at its end.
       commands: applied before it.
-      control: that was held; empty where a law acted.
+      control: that was held, or the mean over the steps of a law.
+      law: whether it was a law.
       drive: name of the drive that acted.
       acting: who of several controllers acted; '' where there is one.
       state: after it.
@@ -49,6 +51,7 @@ class Frame:
     time: float
     commands: tuple[Command, ...]
     control: np.ndarray
+    law: bool
     drive: str
     acting: str
     state: np.ndarray
@@ -102,7 +105,6 @@ class Session:
         self.world.use(self.controller.drive)
         self.world.load(state)
         self._placed = mujoco.MjData(scene.model)
-        self._asked = 0.0
         self.entered = index, state.copy()
 
     def enter(self, scene: Scene, state: np.ndarray | None = None) -> None:
@@ -185,38 +187,29 @@ class Session:
         self.controller.attend(self._pull())
         began = time.perf_counter()
         control = self.controller.control(self.world)
-        self._asked = time.perf_counter() - began
-        drive, held = self.controller.drive, np.empty((1, 0)) if callable(control) else control
+        seconds = time.perf_counter() - began
+        drive = self.controller.drive
+        law = TimedLaw(control) if callable(control) else None
         forces = self.world.view("xfrc_applied")
         forces[0] = self._outside_forces()
-        self.world.act(self._timed(control) if callable(control) else control, drive)
+        self.world.act(law or control, drive)
         forces[0] = 0
         self.index += 1
         frame = Frame(
             index=self.index - 1,
             time=self.time,
             commands=commands,
-            control=held[0].copy(),
+            control=law.mean[0] if law else np.array(control)[0],
+            law=law is not None,
             drive=drive.name,
             acting=self.controller.report().acting,
             state=self.world.state[0].copy(),
             broken=bool(self.world.broken[0]),
-            control_seconds=self._asked,
+            control_seconds=seconds + (law.seconds if law else 0.0),
         )
         for listener in self.listeners:
             listener(self, frame)
         return frame
-
-    def _timed(self, law: Law) -> Law:
-        """A law whose time counts as the controller's."""
-
-        def timed(sims: Sims) -> np.ndarray:
-            began = time.perf_counter()
-            control = law(sims)
-            self._asked += time.perf_counter() - began
-            return control
-
-        return timed
 
     def _apply(self, command: Command) -> None:
         match command:

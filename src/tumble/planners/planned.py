@@ -24,21 +24,28 @@ class Planned(Controller):
 
     Attributes:
       planner: who finds the plan.
-      goal: what is wanted.
       weights: factors on the values of the goal's terms, by name; terms not named have 1.
       latest: the plan of the last frame.
     """
 
     takes = (Balance, Reach, Go, StayOn, Juggle, Meet)
 
-    def __init__(self, planner: Planner, goal: Goal | Want = Balance()) -> None:
+    def __init__(self, planner: Planner, goal: Goal | None = None) -> None:
+        """Plan for a goal; None, for balance until something is wanted."""
         self.planner, self.scene = planner, planner.scene
-        self._want = None if isinstance(goal, Goal) else goal
-        self.goal = goal if isinstance(goal, Goal) else goal_of(planner.scene, goal)
+        self._want: Want | None = None
+        self._goal = goal
         self.weights = dict[str, float]()
         self._looking: Goal | None = None
-        self._names = self.goal.names
+        self._names: tuple[str, ...] = ()
         self.latest: Plan | None = None
+
+    @property
+    def goal(self) -> Goal:
+        """What is wanted."""
+        if self._goal is None:
+            self._goal = goal_of(self.scene, Balance())
+        return self._goal
 
     @property
     def drive(self) -> Drive:  # type: ignore[override]
@@ -70,14 +77,14 @@ class Planned(Controller):
 
     def refuses(self, sims: Sims, want: Want) -> str | None:
         try:
-            goal_of(self.scene, want)
+            goal_of(self.scene, want, self.planner.going)
         except UserError as error:
             return str(error)
         return None
 
     def want(self, sims: Sims, want: Want) -> None:
         if want != self._want:
-            self._want, self.goal = want, goal_of(self.scene, want)
+            self._want, self._goal = want, goal_of(self.scene, want, self.planner.going)
 
     def report(self) -> Report:
         return Report(plan=self.latest, names=self._names)
@@ -85,7 +92,7 @@ class Planned(Controller):
     def move(self, scene: Scene) -> None:
         self.scene, self.planner = scene, self.planner.in_scene(scene)
         if self._want is not None:
-            self.goal = goal_of(scene, self._want)
+            self._goal = goal_of(scene, self._want, self.planner.going)
 
     def check_parameters(self, changes: Mapping[str, float]) -> None:
         self._changed(changes)

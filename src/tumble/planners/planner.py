@@ -69,6 +69,7 @@ class Planner(ABC):
       steps: control steps ahead, K.
       fixed: settings with which it is made and that it cannot change.
       carried: names of what earlier frames left behind, all that `_forget` drops.
+      going: the goal by which it judges going where no style is asked for.
       learns: whether it learns.
       memory: features of a situation and numbers of a plan, where it learns; else None.
       about: what experience must have in common with it to be of use.
@@ -79,6 +80,7 @@ class Planner(ABC):
     settings: Any
     fixed: ClassVar[tuple[str, ...]] = ("samples", "horizon")
     carried: ClassVar[tuple[str, ...]] = ()
+    going: ClassVar[str] = "steer"
     learns: bool = False
     memory: tuple[int, int] | None = None
     about: dict[str, Any] = {}  # noqa: RUF012 - replaced, never changed

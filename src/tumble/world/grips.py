@@ -7,8 +7,9 @@
 Every hand has a grip on every handle: four actuators at the end of a control of the torque drive, one an axis and
 one for the turn of the crate about its handles, whose control is how firmly the hand holds, from 0 to 1. The force
 is that much of -STIFFNESS times the distance and -DAMPING times the speed between palm and handle; the turn is
-damped. An open grip is no force at all. Who controls lets go where it is stretched too far. Forearms, of which the hands are a part, do not
-collide with crates, or they could not close around a handle. Characters without palms have no grips.
+damped. An open grip is no force at all. Who controls lets go where it is stretched too far. Forearms, of which the
+hands are a part, do not collide with crates, or they could not close around a handle. Characters without palms have
+no grips.
 """
 
 from collections.abc import Sequence

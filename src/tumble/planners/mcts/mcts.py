@@ -82,6 +82,7 @@ class MCTS(Planner):
 
     fixed = ("samples", "horizon", "gain")  # actions mean something else with another gain
     carried = ("_best", "_known", "_done", "_threshold", "_falling", "recovering")
+    going = "gait"
     learns = True
     learners: Learners
 
