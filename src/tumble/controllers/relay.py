@@ -149,8 +149,11 @@ class Relay(Controller):
         self._follow(sims)
 
     def _follow(self, sims: Sims) -> None:
-        """Have who acts be who the memory says."""
-        self._acting = self.rising if sims.memory(MEMORY).rising[0] else self.walking
+        """Have who acts be who the memory says, with sensors and contacts as its drive has them."""
+        acting = self.rising if sims.memory(MEMORY).rising[0] else self.walking
+        if acting is not self._acting:
+            self._acting = acting
+            sims.refresh(acting.drive)
 
     def refuses(self, sims: Sims, want: Want) -> str | None:
         return self.walking.refuses(sims, want)
@@ -203,7 +206,6 @@ class Relay(Controller):
             self.rising.want(sims, Balance())
         elif self._wanted is not None:
             self.walking.want(sims, self._wanted)
-        sims.refresh(self._acting.drive)
 
     def attend(self, direction: tuple[float, float] | None) -> None:
         self._acting.attend(direction)

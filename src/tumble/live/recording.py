@@ -33,7 +33,7 @@ from tumble.control.controller import closing
 from tumble.controllers import controller_kind, played_back
 from tumble.errors import UserError
 from tumble.goals.wants import Want
-from tumble.live.commands import Command
+from tumble.live.commands import Command, Drag, Push
 from tumble.live.session import Frame, Session
 from tumble.world.scene import Scene
 
@@ -57,6 +57,8 @@ class PartHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     scene: dict[str, Any]
     fingerprint: str
     want: Want | None
+    settings: dict[str, Any]  # of the controller when it began; those of the recording where it says none
+    forces: list[Push | Drag]  # that went on when it began
     commands: list[Timed]
     # numbers of a state, of places and speeds, of memories, of a control; controls that were held
     state: int
@@ -122,21 +124,24 @@ class Part:
 
     def state(self, frame: int) -> np.ndarray:
         """The state after so many frames, with places, speeds and memories as recorded; a copy."""
-        state = self.start.copy()
-        if frame > 0:
-            state[0] += frame * self.scene.dt
-            state[1 : 1 + self.about.motion] = self.motion[frame - 1]
-        return state
+        state, scene = self.start.copy(), self.scene
+        if frame == 0:
+            return state
+        state[0] += frame * scene.dt
+        state[1 : 1 + self.about.motion] = self.motion[frame - 1]
+        data = scene.show(state)
+        data.userdata[: self.about.memory] = self.memory[frame - 1]
+        return scene.read(data)
 
     def first_difference(self, recording: "Recording") -> int | None:
         """Step the physics again; the first frame that differs in any bit, or None."""
         header = recording.header
         kind = controller_kind(header.controller)
-        settings = msgspec.convert(header.settings, type=kind.settings)
+        settings = msgspec.convert(self.about.settings or header.settings, type=kind.settings)
         controller = played_back(kind.make(self.scene, settings, header.seed, 1), self.controls)
         session = Session(self.scene, controller, self.start, self.about.want)
         session.world.load(self.start)  # with the memory of then
-        due: dict[int, list[Command]] = {}
+        due: dict[int, list[Command]] = {0: list(self.about.forces)}
         for timed in self.about.commands:
             due.setdefault(timed.frame, []).append(timed.command)
         motion, used = self.about.motion, self.about.memory
@@ -313,24 +318,24 @@ class _Open:
     """A part that is being recorded."""
 
     def __init__(self, session: Session) -> None:
-        self.scene, (self.index, self.start) = session.scene, session.entered
-        self.want = session.wanted
+        self.scene, self.entry = session.scene, session.entered
         self.motion, self.memory, self.controls = list[np.ndarray](), list[np.ndarray](), list[np.ndarray]()
         self.acting: list[int] = []
         self.commands: list[Timed] = []
 
     def closed(self) -> Part:
         """What was recorded so far."""
-        scene, frames = self.scene, len(self.motion)
+        scene, entry, frames = self.scene, self.entry, len(self.motion)
         motion, memory = scene.model.nq + scene.model.nv, sum(scene.memory.claims.values())
         control = len(self.controls[0]) if self.controls else 0
         about = PartHeader(
-            index=self.index, frames=frames, scene=json.loads(json.dumps(scene.recipe)), fingerprint=scene.fingerprint,
-            want=self.want, commands=list(self.commands), state=len(self.start), motion=motion, memory=memory,
-            control=control, held=len(self.controls),
+            index=entry.index, frames=frames, scene=json.loads(json.dumps(scene.recipe)),
+            fingerprint=scene.fingerprint, want=entry.want, settings=entry.settings, forces=list(entry.forces),
+            commands=list(self.commands), state=len(entry.state), motion=motion, memory=memory, control=control,
+            held=len(self.controls),
         )  # fmt: skip
         return Part(
-            about, self.start, np.array(self.motion).reshape(frames, motion),
+            about, entry.state, np.array(self.motion).reshape(frames, motion),
             np.array(self.memory).reshape(frames, memory), np.array(self.controls).reshape(len(self.controls), control),
             np.array(self.acting, np.uint8),
         )  # fmt: skip
@@ -351,7 +356,7 @@ class Recorder:
         self._about: dict[str, Any] = {"scenario": scenario, "controller": controller, "seed": seed}
         self._about["settings"] = dict(settings or {})
         self._session = session
-        session.entered = session.index, session.world.state[0].copy()
+        session.mark()
         self._done: list[Part] = []
         self._open, self._entered = _Open(session), session.entered
         self._names: list[str] = []

@@ -14,7 +14,8 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, is_dataclass
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -62,6 +63,25 @@ class Frame:
 Listener = Callable[["Session", Frame], None]
 
 
+@dataclass(frozen=True)
+class Entry:
+    """Where a session goes on from: its beginning, another scene or another time; enough to do the same again.
+
+    Attributes:
+      index: of the next frame.
+      state: with the memory of controllers; a copy.
+      want: all that is wanted.
+      forces: pushes and a drag that go on, with what is left of them.
+      settings: the controller's, by name.
+    """
+
+    index: int
+    state: np.ndarray
+    want: Want | None
+    forces: tuple[Push | Drag, ...]
+    settings: dict[str, Any]
+
+
 @dataclass
 class _Force:
     """A push that goes on for some frames."""
@@ -83,7 +103,7 @@ class Session:
       wanted: all that is wanted by now; None where nobody has said anything.
       listeners: called with (session, frame) after every step.
       index: of the next frame.
-      entered: (index, state): when and in which state the present scene was entered, or time turned back.
+      entered: where the present scene was entered, or time turned back to.
     """
 
     def __init__(self, scene: Scene, controller: Controller, state: np.ndarray, want: Want | None = None) -> None:
@@ -98,6 +118,7 @@ class Session:
         if want is not None:
             self._check(want, None)
             self._want(want)
+        self.mark()
 
     def _build(self, scene: Scene, state: np.ndarray, index: int) -> None:
         self.scene, self.index = scene, index
@@ -105,7 +126,14 @@ class Session:
         self.world.use(self.controller.drive)
         self.world.load(state)
         self._placed = mujoco.MjData(scene.model)
-        self.entered = index, state.copy()
+
+    def mark(self) -> None:
+        """Note where it goes on from now, as a recording that begins here needs it."""
+        pushes = [Push(one.body, tuple(one.force.tolist()), one.frames * self.scene.dt) for one in self._pushes]
+        forces = (*pushes, self._drag) if self._drag is not None else tuple(pushes)
+        settings = self.controller.settings
+        known = asdict(settings) if is_dataclass(settings) and not isinstance(settings, type) else {}
+        self.entered = Entry(self.index, self.world.state[0].copy(), self.wanted, forces, known)
 
     def enter(self, scene: Scene, state: np.ndarray | None = None) -> None:
         """Go on in another scene of the same cast: with a prop more, another mass, other proportions.
@@ -122,17 +150,25 @@ class Session:
             self._drag = None
         if self.wanted is not None:
             self.controller.want(self.world, self.wanted)
+        self.mark()
 
-    def rewind(self, scene: Scene, state: np.ndarray, index: int) -> None:
-        """Go on from a moment of the past, with what is wanted now; the controller begins anew, with that memory."""
+    def rewind(self, scene: Scene, state: np.ndarray, index: int, then: Want | None = None) -> None:
+        """Go on from a moment of the past, with what is wanted now; the controller begins anew, with that memory.
+
+        Args:
+          then: all that was wanted at that moment: a script that is wanted still goes on where it was.
+        """
         if scene is not self.scene:
             self.controller.move(scene)
         self._build(scene, state, index)
         self._pushes = []
         self.controller.start(self.world)
+        if then is not None:
+            self.controller.want(self.world, then)
         self.world.load(state)  # with the memory, which a start clears
         if self.wanted is not None:
             self.controller.want(self.world, self.wanted)
+        self.mark()
 
     @property
     def time(self) -> float:
