@@ -137,7 +137,10 @@ class Part:
         """Step the physics again; the first frame that differs in any bit, or None."""
         header = recording.header
         kind = controller_kind(header.controller)
-        settings = msgspec.convert(self.about.settings or header.settings, type=kind.settings)
+        try:
+            settings = msgspec.convert(self.about.settings or header.settings, type=kind.settings)
+        except msgspec.ValidationError as error:
+            raise UserError(f"the recording's settings are none of '{header.controller}': {error}") from None
         controller = played_back(kind.make(self.scene, settings, header.seed, 1), self.controls)
         session = Session(self.scene, controller, self.start, self.about.want)
         session.world.load(self.start)  # with the memory of then
@@ -234,11 +237,7 @@ def _joined(arrays: list[np.ndarray]) -> np.ndarray:
 
 
 def _read(path: Path) -> tuple[RecordingHeader, list[Part]]:
-    with zipfile.ZipFile(path) as archive:
-        titled = msgspec.json.decode(array_of(archive, "header").tobytes(), type=_Titled)
-    if titled.format != FORMAT:
-        made = titled.versions.get("tumble", "unknown")
-        raise ValueError(f"its format is '{titled.format}', of tumble {made}; this version reads '{FORMAT}'")
+    _check_version(path)
     arrays = unpacked(path, MEMBERS, LARGEST)
     header = msgspec.json.decode(arrays.pop("header").tobytes(), type=RecordingHeader)
     acting = arrays.pop("acting")
@@ -246,6 +245,21 @@ def _read(path: Path) -> tuple[RecordingHeader, list[Part]]:
         if array.dtype != np.float64 or array.ndim != 1 or not np.isfinite(array).all():
             raise ValueError(f"its {name} are no row of finite numbers")
     return header, _parts(header, arrays, acting)
+
+
+def _check_version(path: Path) -> None:
+    """Refuse a recording that says that it is of another version, which may hold anything else."""
+    with zipfile.ZipFile(path) as archive:
+        total = sum(info.file_size for info in archive.infolist())
+        if total > LARGEST or "header.npy" not in archive.namelist():
+            return  # as `unpacked` will say
+        titled = msgspec.json.decode(array_of(archive, "header").tobytes(), type=_Titled)
+    if titled.format != FORMAT:
+        made = titled.versions.get("tumble", "of an unknown version")
+        raise ValueError(
+            f"its format is '{titled.format}', made with tumble {made}; this is tumble {version('tumble')},"
+            f" which reads '{FORMAT}'"
+        )
 
 
 def _parts(header: RecordingHeader, arrays: dict[str, np.ndarray], acting: np.ndarray) -> list[Part]:
