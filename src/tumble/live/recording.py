@@ -10,14 +10,8 @@ A file holds the states, the controls and a JSON header (versions, seed, the sce
 commands). Nothing in it is executed when it is loaded, and every size is checked first.
 """
 
-import contextlib
-import io
 import json
-import math
-import os
-import secrets
-import zipfile
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -27,13 +21,14 @@ import numpy as np
 
 from tumble.control.controller import Controller
 from tumble.errors import UserError
+from tumble.files import read_arrays, replace_file, write_arrays
 from tumble.live.commands import Command
 from tumble.live.session import Frame, Session
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
 FORMAT = "tumble recording 1"
-MEMBERS = ("header", "states", "controls")
+MEMBERS = ("states", "controls")
 LARGEST = 2 << 30  # bytes of arrays that a file may unpack to
 
 
@@ -100,8 +95,7 @@ class Recording:
 
     def write(self, file: Any) -> None:
         """Write it into a binary file that is open."""
-        header = np.frombuffer(msgspec.json.encode(self.header), np.uint8)
-        np.savez_compressed(file, header=header, states=self.states, controls=self.controls)
+        write_arrays(file, self.header, {"states": self.states, "controls": self.controls}, compressed=True)
 
     def save(self, path: str | Path) -> None:
         """Write the file beside its place, then rename it: a crash leaves the old file or the new."""
@@ -120,47 +114,18 @@ class Recording:
 
 
 def _read(path: Path) -> tuple[RecordingHeader, np.ndarray, np.ndarray]:
-    raw, states, controls = unpacked(path, MEMBERS, LARGEST).values()
-    header = msgspec.json.decode(raw.tobytes(), type=RecordingHeader)
+    header, arrays = read_arrays(path, RecordingHeader, MEMBERS, LARGEST)
     if header.format != FORMAT:
         raise ValueError(f"its format is '{header.format}', this version reads '{FORMAT}'")
-    for name, array in (("states", states), ("controls", controls)):
+    for name, array in arrays.items():
         if array.dtype != np.float64 or array.ndim != 2 or not np.isfinite(array).all():
             raise ValueError(f"its {name} are no table of finite numbers")
+    states, controls = (arrays[name] for name in MEMBERS)
     if len(states) != len(controls) + 1:
         raise ValueError(f"it has {len(states)} states for {len(controls)} controls")
     if any(not 0 <= timed.frame < len(controls) for timed in header.commands):
         raise ValueError("a command lies outside its frames")
     return header, states, controls
-
-
-def unpacked(file: Any, names: Collection[str], largest: int) -> dict[str, np.ndarray]:
-    """Arrays of an npz file by name; refuses others than these, and more bytes than `largest` before it takes any."""
-    with zipfile.ZipFile(file) as archive:
-        members = {info.filename: info.file_size for info in archive.infolist()}
-        if set(members) != {f"{name}.npy" for name in names}:
-            # escaped: a stranger's file may hold what a terminal obeys
-            raise ValueError(f"it holds {', '.join(ascii(name)[1:-1] for name in sorted(members)[:9]) or 'nothing'}")
-        if sum(members.values()) > largest:
-            raise ValueError(f"it would unpack to {sum(members.values()) >> 20} MiB")
-        return {name: array_of(archive, name) for name in names}
-
-
-def array_of(archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    """A member's array, of the bytes that are there: what it claims takes no memory, and no pickle is read."""
-    info = archive.getinfo(f"{name}.npy")
-    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # others unpack all before they are asked
-        raise ValueError(f"its {name} are compressed otherwise than numpy does it")
-    with archive.open(info) as member:
-        data = member.read(info.file_size)  # no more, whatever is there
-    file = io.BytesIO(data)
-    if np.lib.format.read_magic(file) != (1, 0):
-        raise ValueError(f"its {name} are of another .npy version than 1.0")
-    shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
-    if dtype.hasobject or math.prod(shape) * dtype.itemsize != len(data) - file.tell() or min(shape, default=0) < 0:
-        raise ValueError(f"its {name} have {len(data) - file.tell()} bytes for {shape} of type {dtype}")
-    array = np.frombuffer(data, dtype, math.prod(shape), file.tell())
-    return array.reshape(shape, order="F" if fortran else "C").copy()
 
 
 class Recorder:
@@ -252,29 +217,3 @@ class _Replay(Controller):
 
     def set_parameters(self, changes: Any) -> None:
         pass
-
-
-def check_place(path: Path) -> None:
-    """Refuse a path that cannot become a file: its folder is missing, or it is a folder itself."""
-    if not os.path.isdir(path.parent):
-        raise UserError(f"no folder {path.parent} to write {path.name} into")
-    if os.path.isdir(path):
-        raise UserError(f"cannot write {path}: it is a folder")
-
-
-def replace_file(path: Path, write: Any) -> None:
-    """Call write(file) on a temporary file in path's folder, flush it to disk, rename it to path."""
-    check_place(path)
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        with open(beside, "xb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            os.unlink(beside)
-        if isinstance(error, OSError):
-            raise UserError(f"cannot write {path}: {error.strerror or error}") from None
-        raise
