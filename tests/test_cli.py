@@ -12,10 +12,10 @@ import pytest
 
 from tumble.characters import CHARACTERS, LEGGED, STEPPERS
 from tumble.cli import COMMANDS, bench_learners, dispatch
-from tumble.cli.learning import Learning
 from tumble.controllers import CONTROLLERS
 from tumble.errors import UserError
 from tumble.goals import GOALS
+from tumble.live.learning import Learning
 from tumble.live.recording import Recording
 from tumble.live.session import Session
 from tumble.planners import PLANNERS, CEMSettings, CPBPSettings, MCTSSettings, PredictiveSamplingSettings
@@ -339,7 +339,7 @@ def test_a_disk_that_is_full_of_experience(tmp_path, capsys, monkeypatch):
     def full(file, data):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("tumble.live.experience_file.write_all", full)
+    monkeypatch.setattr("tumble.files.write_all", full)
     assert call(*LEARN, "--learned", tmp_path / "a.experience") == 2
     assert capsys.readouterr().err == f"tumble: cannot write {tmp_path}/a.experience: No space left on device\n"
 
@@ -371,7 +371,7 @@ def test_the_second_trial_starts_with_what_the_first_learned(tmp_path, capsys, m
 
     def noted(learning, controller):
         unused = teach(learning, controller)
-        known.append(len(controller.planner.learners))
+        known.append(len(controller.planner.learner))
         return unused
 
     monkeypatch.setattr(Learning, "teach", noted)
@@ -435,7 +435,7 @@ def test_a_disk_that_is_full_of_learners(tmp_path, capsys, monkeypatch):
     def full(path, write):
         raise UserError(f"cannot write {path}: No space left on device")
 
-    monkeypatch.setattr("tumble.live.learned_file.replace_file", full)
+    monkeypatch.setattr("tumble.live.learned_file.replace_locked", full)
     assert call(*SEARCH, "--learned", tmp_path / "a.learned") == 2
     assert capsys.readouterr().err == f"tumble: cannot write {tmp_path}/a.learned: No space left on device\n"
     assert threads() == [] and not any(tmp_path.iterdir())

@@ -13,7 +13,7 @@ import tumble
 SOURCE = Path(tumble.__file__).parent
 LAYERS = [
     ("errors",),
-    ("settings", "maths"),
+    ("settings", "maths", "files"),
     ("characters",),
     ("world",),
     ("goals", "learners"),
@@ -53,6 +53,13 @@ def calls_of(tree: ast.AST) -> set[str]:
     return {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
 
 
+def methods_of(tree: ast.AST) -> set[str]:
+    """Names of the attributes that a module calls."""
+    return {
+        node.func.attr for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    }
+
+
 def parsed(path: Path) -> ast.AST:
     return ast.parse(path.read_text())
 
@@ -86,7 +93,16 @@ def test_below_live_nothing_reads_the_clock_or_talks(path):
         return
     tree = parsed(path)
     assert not {name.split(".")[0] for name in imports_of(tree)} & {"time", "rich", "datetime", "logging"}
-    assert not calls_of(tree) & {"print", "open", "input"}
+    assert not calls_of(tree) & {"print", "input"}
+
+
+@each_module
+def test_below_live_only_files_opens_files(path):
+    if RANK[unit_of(path)] >= RANK["live"] or unit_of(path) == "files":
+        return
+    tree = parsed(path)
+    assert "open" not in calls_of(tree)
+    assert not methods_of(tree) & {"open", "read_text", "read_bytes", "write_text", "write_bytes"}
 
 
 def test_the_rules_can_fail():
@@ -95,6 +111,7 @@ def test_the_rules_can_fail():
     )
     assert imports_of(tree) == {"time", "mujoco", "mujoco.batch", "tumble.cli", "tumble.cli.main"}
     assert calls_of(tree) == {"print", "open"}
+    assert methods_of(ast.parse("Path('x').read_text()")) == {"read_text"}
 
 
 def modules_after(code: str) -> set[str]:

@@ -29,8 +29,8 @@ def make(name, scene, seed=0, nthread=1, **changes) -> Any:
 
 def frozen(planner) -> Any:
     """The planner, taught nothing: `reset` forgets frames, not what learners were taught."""
-    if planner.learners is not None:
-        planner.learners.growing = False
+    if planner.learner is not None:
+        planner.learner.growing = False
     return planner
 
 
@@ -285,11 +285,11 @@ def test_every_planner_refuses_bad_sizes(name, scene, change):
 @each_planner
 def test_who_does_not_learn_says_so(name, scene):
     planner = make(name, scene)
-    if planner.learns and planner.learners is None:
-        planner.remember(Experience(*planner.memory))
+    if planner.learner_kind is Experience:
+        planner.learn_with(Experience(*planner.memory))
         return
     with pytest.raises(UserError, match=f"{type(planner).__name__} does not learn from experience; choose: smc"):
-        planner.remember(Experience(1, 1))
+        planner.learn_with(Experience(1, 1))
 
 
 def test_unknown_planner():

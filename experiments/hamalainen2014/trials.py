@@ -32,10 +32,10 @@ import tumble
 from tumble.characters import character
 from tumble.controllers import controller_kind
 from tumble.errors import UserError, check_number
+from tumble.files import replace_file
 from tumble.goals import Goal
 from tumble.learners.experience import Experience
-from tumble.live.experience_file import ExperienceFile
-from tumble.live.recording import replace_file
+from tumble.live.learned_file import LearnedFile
 from tumble.live.session import Session
 from tumble.planners import SMC, Planned
 from tumble.scenarios import SCENARIOS, Scenario, run_trial
@@ -85,7 +85,7 @@ class Point:
         if self.learned:
             assert learned is not None
             about = json.dumps(made.planner.about)
-            made.planner.remember(loaded(learned, made.planner.memory or (1, 1), about))
+            made.planner.learn_with(loaded(learned, made.planner.memory or (1, 1), about))
         return made
 
 
@@ -110,7 +110,7 @@ def loaded(path: Path, memory: tuple[int, int], about: str) -> Experience:
     """Experience of a file, frozen, loaded once per process."""
     experience = Experience(*memory)
     experience.growing = False
-    ExperienceFile(path, experience, json.loads(about), frozen=True)
+    LearnedFile(path, experience, json.loads(about), frozen=True)
     return experience
 
 
@@ -232,8 +232,8 @@ def _settings(point: Point, learned: Path | None) -> dict[str, str]:
         if learned is None or not learned.is_file():
             raise UserError(f"no file of experience {learned or ''}: make one with gather.py, and name it: --learned")
         planner = point.make(0, learned).planner
-        assert isinstance(planner, SMC) and planner.experience is not None
-        about["experience"] = f"{len(planner.experience)} situations, SHA-256 {_digest(learned)}"
+        assert isinstance(planner, SMC) and planner.learner is not None
+        about["experience"] = f"{len(planner.learner)} situations, SHA-256 {_digest(learned)}"
     return about
 
 

@@ -12,14 +12,16 @@ import tyro
 from rich.console import Console
 
 from tumble.characters import character
-from tumble.cli.learning import Learning, check_frozen
+from tumble.cli.learning import check_frozen, load_learning
 from tumble.cli.options import CONFIG, FLAT, usual_settings
 from tumble.cli.progress import Interrupt, Progress
 from tumble.control.controller import Controller, closing
 from tumble.controllers import controller_kind, unsuited
 from tumble.errors import UserError, check_number, choose
+from tumble.files import check_place, read_text
 from tumble.goals.wants import Do
-from tumble.live.recording import Recorder, check_place
+from tumble.live.learning import Learning
+from tumble.live.recording import Recorder
 from tumble.live.session import Session
 from tumble.scenarios import SCENARIOS, Result, Scenario, Trial, run_trial
 from tumble.skills.script import LONGEST
@@ -191,7 +193,7 @@ class _Runner:
         self.learned: Learning | None = None
         if options.learned is not None:
             first = self.make(self._scene, options.seed)
-            self.learned = Learning(options.learned, options.frozen, self.controller, first)
+            self.learned = load_learning(options.learned, options.frozen, self.controller, first)
 
     def __enter__(self) -> "_Runner":
         return self
@@ -218,7 +220,7 @@ class _Runner:
             session.step()
             session.step()
         if self.learned is not None:
-            self.learned.warm_up()
+            self.learned.learner.warm_up()
 
     def trial(self, seed: int, progress: Progress, interrupt: Interrupt) -> None:
         recorders: list[Recorder] = []
@@ -261,11 +263,7 @@ def script_text(given: str) -> str:
     """A script as it was given, or that of the file it names."""
     path = Path(given)
     if path.suffix == ".txt" or (len(given) < 256 and path.is_file()):
-        try:
-            with open(path, encoding="utf-8") as file:
-                return file.read(LONGEST + 1)
-        except (OSError, UnicodeError) as error:
-            raise UserError(f"cannot read the script {path}: {error}") from None
+        return read_text(path, f"the script {path}", LONGEST + 1)
     return given
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import tyro
 
-from tumble.cli.learning import Learning, check_frozen
+from tumble.cli.learning import check_frozen, load_learning
 from tumble.cli.options import CONFIG, FLAT, usual_settings
 from tumble.errors import UserError, check_number, choose
 from tumble.scenarios import SCENARIOS, Scenario
@@ -74,7 +74,7 @@ def studio(options: StudioOptions, scenario: Scenario, settings: Any) -> int:
     if options.learned is None:
         serving()
         return 0
-    with Learning(options.learned, options.frozen, controller, take.controller) as learning:
+    with load_learning(options.learned, options.frozen, controller, take.controller) as learning:
         serving(learning=learning)
     print(f"learned from {len(learning)} situations in {options.learned}")
     return 0
