@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from tumble.characters import character
-from tumble.controllers import controller_kind
+from tumble.controllers import CONTROLLERS
 from tumble.scenarios import SCENARIOS, run_trial
 
 SECONDS = 3.0
@@ -34,7 +34,7 @@ def fingerprint(name: str, controller: str) -> str:
     scenario = SCENARIOS[name]()
     who = controller or scenario.controller
     scene = scenario.scene(scenario.body(character(scenario.character), SEED), SEED)
-    made = controller_kind(who).make(scene, scenario.settings_for(who), SEED, 0, scenario.wants())
+    made = CONTROLLERS[who].make(scene, scenario.settings_for(who), SEED, 0, scenario.wants())
     digest = hashlib.sha256()
 
     def hear(session, frame):

@@ -1,7 +1,10 @@
 """Controllers by name: planners, which want a goal, and walkers, which take wishes and scripts.
 
-kind = controller_kind("cpbp")
-controller = kind.make(scene, kind.settings(), seed=1, threads=0, wants=SetGoal("balance"))
+    kind = CONTROLLERS["cpbp"]
+    controller = kind.make(scene, kind.settings(), seed=1, threads=0, wants=SetGoal("balance"))
+    register("mine", mine, "what it does", settings=MineSettings)    # called likewise; returns a Controller
+
+All planners are here, those of `tumble.planners.register` as well.
 """
 
 from collections.abc import Callable
@@ -10,9 +13,10 @@ from typing import Any, TypeAlias
 
 from tumble.control.controller import Controller
 from tumble.crowds.crowd import Crowd, DanceSettings
-from tumble.errors import UserError, choose
+from tumble.errors import UserError
 from tumble.live.commands import Do, SetGoal, Walk
-from tumble.planners import PLANNERS, Planned
+from tumble.planners import PLANNERS, Planned, PlannerEntry
+from tumble.registry import Entry, Registry
 from tumble.simbicon.simbicon import Simbicon
 from tumble.skills.performer import Performer
 from tumble.walking import Walker, WalkSettings
@@ -21,30 +25,34 @@ from tumble.world.scene import Scene
 Wants: TypeAlias = SetGoal | Walk | Do
 
 
+Make: TypeAlias = Callable[[Scene, Any, int, int, Wants], Controller]
+
+
 @dataclass(frozen=True)
-class ControllerKind:
+class ControllerEntry(Entry[Make]):
     """A controller that people can choose by name.
 
     Attributes:
       make: called with scene, settings, seed, threads and what is wanted at first.
-      settings: a dataclass.
-      summary: a line for people.
+      settings: a dataclass; an object of it is what `make` gets.
     """
 
-    make: Callable[[Scene, Any, int, int, Wants], Controller]
     settings: type[Any]
-    summary: str
 
 
-def _planned(name: str) -> ControllerKind:
-    kind = PLANNERS[name]
+CONTROLLERS: Registry[ControllerEntry] = Registry("controller", ControllerEntry)
+register = CONTROLLERS.register
+
+
+def _planned(planner: PlannerEntry) -> None:
+    """Offer a planner as a controller."""
 
     def make(scene: Scene, settings: Any, seed: int, threads: int, wants: Wants) -> Controller:
         if not isinstance(wants, SetGoal):
-            raise UserError(f"controller '{name}' plans for goals, and this {_asks(wants)}; choose 'walker'")
-        return Planned(kind.planner(scene, settings, seed, threads), wants.build(scene))
+            raise UserError(f"controller '{planner.name}' plans for goals, and this {_asks(wants)}; choose 'walker'")
+        return Planned(planner.make(scene, settings, seed, threads), wants.build(scene))
 
-    return ControllerKind(make, kind.settings, kind.summary)
+    CONTROLLERS.add(ControllerEntry(planner.name, make, planner.summary, planner.where, planner.settings))
 
 
 def _asks(wants: Wants) -> str:
@@ -86,16 +94,10 @@ def _simbicon(scene: Scene, settings: Any, seed: int, threads: int, wants: Wants
     return Simbicon(scene)
 
 
-CONTROLLERS: dict[str, ControllerKind] = {
-    **{name: _planned(name) for name in PLANNERS},
-    "walker": ControllerKind(_walker, WalkSettings, "generalized biped walking (coros2010 chapter 5)"),
-    "crowd": ControllerKind(_crowd, DanceSettings, "all characters of a scene dance (coros2010 section 5.5.4)"),
-    "simbicon": ControllerKind(
-        _simbicon, SimbiconSettings, "SIMBICON: gaits with feedback on the swing hip (coros2010 section 2.4)"
-    ),
-}
-
-
-def controller_kind(name: str) -> ControllerKind:
-    """The kind of controller of that name."""
-    return choose("controller", name, CONTROLLERS)
+PLANNERS.follow(_planned)
+register("walker", _walker, "generalized biped walking (coros2010 chapter 5)", settings=WalkSettings)
+register("crowd", _crowd, "all characters of a scene dance (coros2010 section 5.5.4)", settings=DanceSettings)
+register(
+    "simbicon", _simbicon, "SIMBICON: gaits with feedback on the swing hip (coros2010 section 2.4)",
+    settings=SimbiconSettings,
+)  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import msgspec
 import numpy as np
 
-from tumble.errors import UserError, check_number, choose
+from tumble.errors import UserError, check_number
 from tumble.goals import GOALS, Goal
 from tumble.skills.acts import Act
 from tumble.skills.script import parse
@@ -149,7 +149,7 @@ class SetGoal(_Command, frozen=True):
 
     def build(self, scene: Scene) -> Goal:
         """The goal, for a scene."""
-        make = choose("goal", self.goal, GOALS)
+        make = GOALS[self.goal].make
         given = {name: value for name in GOAL_OPTIONS if (value := getattr(self, name)) is not None}
         takes = dict(list(signature(make).parameters.items())[1:])
         for name in given:

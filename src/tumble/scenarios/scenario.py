@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tumble.characters import Character
-from tumble.controllers import Wants, controller_kind
+from tumble.controllers import CONTROLLERS, Wants
 from tumble.live.commands import Command, SetGoal
 from tumble.scenarios.history import History
 from tumble.settings import replaced
@@ -60,7 +60,7 @@ class Scenario(ABC):
     @classmethod
     def settings_for(cls, controller: str) -> Any:
         """The settings that a controller of that name begins with here."""
-        usual = controller_kind(controller).settings()
+        usual = CONTROLLERS[controller].settings()
         return replaced(usual, cls.settings) if controller == cls.controller else usual
 
     def body(self, character: Character, seed: int) -> Character:

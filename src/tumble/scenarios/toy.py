@@ -46,7 +46,6 @@ def point() -> Character:
         hands=(),
         arms=(),
         poses={"rest": {}},
-        recipe={"point": True},
     )
 
 

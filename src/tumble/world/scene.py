@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import mujoco
 import numpy as np
 
-from tumble.characters import Character, remake
+from tumble.characters import Character, from_recipe
 from tumble.errors import UserError, check_number, choose, unknown
 from tumble.world.grips import add_grips
 from tumble.world.motors import MOTORS, ForceMotors, Motors, VelocityMotors
@@ -232,7 +232,7 @@ class Scene:
                 new.joint(i).qpos, new.joint(i).qvel = old.joint(j).qpos, old.joint(j).qvel
         if self.model.nuserdata == source.model.nuserdata:
             new.userdata[:] = old.userdata
-        if self.character.recipe != source.character.recipe:
+        if self.character.origin != source.character.origin:
             mujoco.mj_kinematics(self.model, new)
             new.qpos[2] += source._lowest(old) - self._lowest(new)
         return self.read(new)
@@ -276,7 +276,7 @@ class Scene:
         try:
             props = [remake_prop(prop) for prop in recipe["props"]]
             motors = choose("kind of motors", recipe.get("motors", "velocity"), MOTORS)
-            return cls(remake(recipe["character"]), props, Physics(**recipe["physics"]), motors)
+            return cls(from_recipe(recipe["character"]), props, Physics(**recipe["physics"]), motors)
         except UserError:
             raise
         except (KeyError, TypeError, ValueError, AttributeError) as error:
