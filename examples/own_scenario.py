@@ -1,10 +1,8 @@
 """A body, a goal and a scenario of one's own, all in one file.
 
-    tumble run examples/own_scenario.py --seconds 2
-    tumble run examples/own_scenario.py shout --loud 0.4 --trials 5
-    tumble run examples/own_scenario.py push --character long-arms      # and so list, studio, replay, strip
-
-`register` takes a name, what makes the thing, and a line for people.
+tumble run examples/own_scenario.py --seconds 2
+tumble run examples/own_scenario.py shout --loud 0.4 --trials 5
+tumble run examples/own_scenario.py push --character long-arms      # and so list, studio, replay, strip
 """
 
 from dataclasses import dataclass
@@ -12,8 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tumble import Character, Goal, Push, Scenario, Scene, SetGoal, Term, balance, humanoid
-from tumble import characters, goals, scenarios  # isort: skip
+from tumble import Character, Goal, Push, Scenario, Scene, SetGoal, Term, balance, characters, goals, humanoid, scenarios
 
 
 def long_arms(arms: float = 1.3) -> Character:

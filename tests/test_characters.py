@@ -2,6 +2,7 @@
 
 import re
 from itertools import combinations
+from pathlib import Path
 
 import mujoco
 import numpy as np
@@ -9,9 +10,11 @@ import pytest
 from bodies import STANCES, able
 from scipy.spatial import ConvexHull
 
-from tumble.characters import CHARACTERS, Character, biped, character, humanoid
+from tumble.characters import CAPABILITIES, CHARACTERS, Character, biped, character, humanoid
 from tumble.characters.humanoid import planted
 from tumble.errors import UserError
+from tumble.live.commands import SetGoal
+from tumble.world.props import Ball
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
@@ -304,6 +307,73 @@ def test_a_planted_leg_ends_where_it_was_asked_to(scene, ahead, turn, lean):
     assert way == pytest.approx(ahead * along + out * across - [0, 0, down], abs=1e-9)
     assert foot[:, 0] == pytest.approx(along, abs=1e-9)  # it points where the plane does, level
     assert foot[2, 2] == pytest.approx(np.cos(lean), abs=1e-9)
+
+
+# Capabilities ---------------------------------------------------------------------------------------
+
+ABLE = {
+    "biped": [*STANCES, "biped34", "big-bird", "raptor", "humanoid-walker"],
+    "planar": ["planar", "planar-walker"],
+    "legs-1": ["monoped"],
+    "legs-2": [*STANCES, "biped34", "big-bird", "raptor", "planar", "humanoid-walker", "planar-walker"],
+    "legs-4": ["quadruped"],
+    "hands": [*STANCES, "biped34", "raptor", "humanoid-walker"],
+    "palms": ["biped", "robot", "beast1", "beast2"],
+    "toes": ["biped", "robot", "beast1", "beast2"],
+    "jointed-back": ["biped", "robot", "beast1", "beast2"],
+    "steps": ["biped34", "big-bird", "raptor", "planar"],
+    "t-pose": [*STANCES, "humanoid-walker"],
+}
+
+
+@pytest.mark.parametrize("word", ABLE)
+def test_who_can_do_what(word):
+    assert able(word) == ABLE[word]
+
+
+def test_every_word_is_explained():
+    words = {word for name in CHARACTERS for word in character(name).capabilities}
+    assert words == set(ABLE)
+    assert {"legs-N" if word.startswith("legs-") else word for word in words} == set(CAPABILITIES)
+    page = (Path(__file__).parents[1] / "docs" / "vocabulary.md").read_text()
+    assert all(f"`{word}`" in page for word in CAPABILITIES)
+
+
+@each_character
+def test_capabilities_are_what_the_compiled_body_has(name):
+    scene = Scene(character(name))
+    one, model, words = scene.character, scene.model, scene.character.capabilities
+    free = bool(model.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE)
+    assert ("planar" in words) == (not free)
+    assert f"legs-{len(one.feet)}" in words
+    assert ("palms" in words) == (model.nsite > 0)
+    assert ("jointed-back" in words) == ("lower_back" in scene.bones)
+
+
+def test_who_lacks_a_capability_is_told():
+    body = character("monoped")
+    body.require("nothing")
+    body.require("a hop", "legs-1")
+    message = "juggling wants a body with biped, hands; 'monoped' has: legs-1 (see 'tumble list' for others)"
+    with pytest.raises(UserError, match=re.escape(message)):
+        body.require("juggling", "biped", "hands", "legs-1")
+
+
+LACKING = [
+    ("balance", {}, "monoped", "balance wants a body with biped; 'monoped' has: legs-1"),
+    ("balance", {}, "planar", "balance wants a body with biped; 'planar' has: legs-2, planar, steps"),
+    ("steer", {"velocity": (1.0, 0.0)}, "quadruped", "balance wants a body with biped"),
+    ("turbo", {"velocity": (1.0, 0.0)}, "planar-walker", "turbo wants a body with biped"),
+    ("juggle", {}, "quadruped", "balance wants a body with biped"),
+    ("reach", {"target": (0.5, 0.0, 1.0)}, "big-bird", "reaching wants a body with hands"),
+    ("ball", {}, "biped34", "balance on a ball wants a body with t-pose"),
+]
+
+
+@pytest.mark.parametrize(("goal", "options", "name", "message"), LACKING)
+def test_goals_say_what_they_want_of_a_body(goal, options, name, message):
+    with pytest.raises(UserError, match=re.escape(message)):
+        SetGoal(goal, **options).build(Scene(character(name), [Ball()]))
 
 
 # Every character ------------------------------------------------------------------------------------

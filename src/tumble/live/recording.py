@@ -175,7 +175,7 @@ class Recorder:
     ) -> None:
         if session.forced:
             raise UserError("a recording begins where no push or drag goes on; start it before, or after their end")
-        self._scene = session.scene
+        self._scene, self._recipe = session.scene, session.scene.recipe  # refuses a body that nobody can make again
         self._states, self._controls = [session.world.state[0].copy()], list[np.ndarray]()
         self._commands: list[Timed] = []
         self._about: dict[str, Any] = {"scenario": scenario, "controller": controller, "seed": seed}
@@ -202,7 +202,7 @@ class Recorder:
         header = RecordingHeader(
             format=FORMAT,
             versions={name: version(name) for name in ("tumble", "mujoco", "numpy", "numba")},
-            scene=json.loads(json.dumps(self._scene.recipe)),
+            scene=json.loads(json.dumps(self._recipe)),
             fingerprint=self._scene.fingerprint,
             commands=list(self._commands),
             **self._about,
