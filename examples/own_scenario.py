@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tumble import Character, Goal, Push, Scenario, Scene, SetGoal, Term, balance, characters, goals, humanoid, scenarios
+from tumble import Character, Goal, Push, Scene, SetGoal, Term, balance, characters, goals, humanoid, scenarios
 
 
 def long_arms(arms: float = 1.3) -> Character:
@@ -36,7 +36,7 @@ def hands_up(scene: Scene) -> Goal:
 
 
 @dataclass(frozen=True)
-class Shout(Scenario):
+class Shout(scenarios.Scenario):
     """Raise both hands, and stay up when a shout pushes the chest. Its fields are its options."""
 
     character: ClassVar[str] = "long-arms"
