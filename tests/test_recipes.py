@@ -256,6 +256,12 @@ BAD = [
         lambda: from_recipe({"kind": "tripod", "file": "mine.py"}),
         "character 'tripod' is not known here, it comes from mine.py; load it first: tumble",
     ),
+    (
+        lambda: from_recipe({"kind": "mjcf", "legs": 2}),
+        "cannot make character 'mjcf': missing a required argument: 'xml'",
+    ),
+    (lambda: register("mjcf", humanoid, "x"), "character 'mjcf' must have another name: recipes use that themselves"),
+    (lambda: register("a", lambda file: None, "x"), "character 'a' must have another argument 'file': recipes use"),
     (lambda: from_mjcf("strider.xml"), "no MJCF strider.xml: give the path of an XML file, or its text"),
     (lambda: from_mjcf("<mujoco>"), "cannot read the MJCF: "),
     (

@@ -140,6 +140,7 @@ def test_a_planner_is_a_controller_too(scene):
             PLANNERS.register("mine", PLANNERS["cem"].make, "again", settings=CEMSettings)
         with pytest.raises(UserError, match="controller 'walker' is registered twice"):
             PLANNERS.register("walker", PLANNERS["cem"].make, "again", settings=CEMSettings)
+        assert "walker" not in PLANNERS
     assert "mine" not in CONTROLLERS
 
 

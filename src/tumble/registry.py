@@ -91,9 +91,9 @@ class Registry(Mapping[str, E]):
                 f" give one of them another name"
             )
         self._check(entry)
-        self._entries[entry.name] = entry
-        for tell in self._followers:
+        for tell in self._followers:  # who may refuse it, too
             tell(entry)
+        self._entries[entry.name] = entry
 
     def follow(self, tell: Callable[[E], object]) -> None:
         """Call `tell` with every entry that is there, and with every one that comes."""
@@ -106,13 +106,7 @@ class Registry(Mapping[str, E]):
         self._entries = dict(entries)
 
     def _built(self, name: str, make: Callable[..., Any], summary: str, where: Place, more: Mapping[str, Any]) -> E:
-        if (
-            not isinstance(name, str)
-            or not name
-            or name.startswith("-")
-            or name.endswith(".py")
-            or name.split() != [name]
-        ):
+        if not isinstance(name, str) or name.split() != [name] or name.startswith("-") or name.endswith(".py"):
             raise UserError(
                 f"the name of a {self.kind} is a word without blanks, '-' before or '.py' behind, got {name!r}"
             )

@@ -30,7 +30,18 @@ __all__ = [
 ]  # fmt: skip
 
 CharacterEntry: TypeAlias = Entry[Callable[..., Character]]
-CHARACTERS: Registry[CharacterEntry] = Registry("character")
+RESERVED = {"kind", "file"}  # what a recipe says beside the arguments
+
+
+def _check_recipes(entry: CharacterEntry) -> None:
+    """Refuse a body whose recipes would be read as something else."""
+    taken = RESERVED & set(inspect.signature(entry.make).parameters)
+    if entry.name == MJCF or taken:
+        what = f"argument '{min(taken)}'" if taken else "name"
+        raise UserError(f"character '{entry.name}' must have another {what}: recipes use that themselves")
+
+
+CHARACTERS: Registry[CharacterEntry] = Registry("character", check=_check_recipes)
 register = CHARACTERS.register
 OURS = Path(__file__).parents[1]  # bodies of other files carry the file's name in their recipes
 
@@ -68,12 +79,7 @@ def character(name: str, /, **arguments: Any) -> Character:
     A body that a user's file registered has a recipe by its name and all its arguments, whatever it is made of.
     """
     entry = CHARACTERS[name]
-    takes = inspect.signature(entry.make)
-    try:
-        given = takes.bind(**arguments)
-    except TypeError as error:
-        known = ", ".join(takes.parameters) or "nothing"
-        raise UserError(f"cannot make character '{name}': {error}; it takes: {known}") from None
+    given = _bound(name, entry.make, arguments)
     made = entry.make(**arguments)
     if not isinstance(made, Character):
         raise UserError(f"character '{name}' of {entry.where} must be made as a Character, got {made!r}")
@@ -81,7 +87,9 @@ def character(name: str, /, **arguments: Any) -> Character:
     if file.is_relative_to(OURS):
         return made
     given.apply_defaults()
-    named = {key: given.arguments[key] for key, one in takes.parameters.items() if one.kind is not one.VAR_KEYWORD}
+    named = {
+        key: given.arguments[key] for key, one in given.signature.parameters.items() if one.kind is not one.VAR_KEYWORD
+    }
     return replace(made, origin={"kind": name, "file": file.name} | _plain(name, named | arguments))
 
 
@@ -95,6 +103,7 @@ def from_recipe(recipe: Mapping[str, Any]) -> Character:
         raise UserError("the recipe of a character must name its kind, such as {'kind': 'humanoid'}; this one does not")
     kind, file = arguments.pop("kind"), arguments.pop("file", None)
     if kind == MJCF:
+        _bound(MJCF, from_mjcf, arguments)
         return from_mjcf(**arguments)
     if kind not in CHARACTERS and file is not None:
         raise UserError(
@@ -102,6 +111,16 @@ def from_recipe(recipe: Mapping[str, Any]) -> Character:
             f" tumble run {file} ..., and so replay, strip and studio"
         )
     return character(kind, **arguments)
+
+
+def _bound(name: str, make: Callable[..., Character], arguments: Mapping[str, Any]) -> inspect.BoundArguments:
+    """The arguments of a call; refuses those that it does not take, and their lack."""
+    takes = inspect.signature(make)
+    try:
+        return takes.bind(**arguments)
+    except TypeError as error:
+        known = ", ".join(takes.parameters) or "nothing"
+        raise UserError(f"cannot make character '{name}': {error}; it takes: {known}") from None
 
 
 def _plain(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
