@@ -704,7 +704,7 @@ BAD = [
     (["strip", "nothing.npz", "a.png"], "no file nothing.npz"),
     (["bench", "controller"], "planner"),
     (["bench", "planner", "--frames", "0"], "frames must be a number 1 or more and at most 1e+06, got 0"),
-    (["bench", "planner", "--controller", "cpb"], "no controller 'cpb'"),
+    (["bench", "planner", "--controller", "cpb"], "no planner 'cpb'"),
     (["bench", "planner", "--scenario", "steer-walk"], "scenario 'steer-walk' is walked by wishes"),
     (["bench", "planner", "--samples", "1"], "samples must be a number 2 or more"),
     (["list", "--jsn"], "--jsn"),
