@@ -1,19 +1,20 @@
 """Scenes and small settings that many tests share; built once, so that numba compiles once."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
 import pytest
-from doing import Crates, Doer, doer
+from doing import Crates, Doer, doer, kept, pretend
 
 from tumble.characters import humanoid
 from tumble.control.controller import Controller
-from tumble.controllers import CONTROLLERS, ControllerKind
+from tumble.controllers import CONTROLLERS
 from tumble.goals import Goal, balance
 from tumble.planners import CPBPSettings
-from tumble.scenarios import SCENARIOS
-from tumble.walking import WalkSettings
+from tumble.scenarios import SCENARIOS, register
+from tumble.userfile import REGISTRIES
 from tumble.world.props import Ball
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
@@ -85,7 +86,7 @@ def still() -> Still:
 
 
 @pytest.fixture
-def doers(monkeypatch: pytest.MonkeyPatch) -> list[Doer]:
+def doers() -> Iterator[list[Doer]]:
     """All that are made as controller 'walker' from now on; they are `Doer`s."""
     made: list[Doer] = []
 
@@ -93,12 +94,23 @@ def doers(monkeypatch: pytest.MonkeyPatch) -> list[Doer]:
         made.append(doer(*given))
         return made[-1]
 
-    monkeypatch.setitem(CONTROLLERS, "walker", ControllerKind(make, WalkSettings, "pretends to do scripts"))
-    return made
+    with kept(CONTROLLERS):
+        pretend(make)
+        yield made
 
 
 @pytest.fixture
-def crates(monkeypatch: pytest.MonkeyPatch) -> str:
+def crates() -> Iterator[str]:
     """The name of a scenario with crates."""
-    monkeypatch.setitem(SCENARIOS, Crates.name, Crates)
-    return Crates.name
+    with kept(SCENARIOS):
+        register("crates", Crates, "a crate to lift, one to push and a cup")
+        yield "crates"
+
+
+@pytest.fixture
+def registries() -> Iterator[None]:
+    """Whatever is registered is forgotten afterwards."""
+    with ExitStack() as stack:
+        for registry in REGISTRIES:
+            stack.enter_context(kept(registry))
+        yield

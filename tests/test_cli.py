@@ -10,7 +10,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from tumble.characters import CHARACTERS, LEGGED, STEPPERS
+from tumble.characters import CAPABILITIES, CHARACTERS, character
 from tumble.cli import COMMANDS, bench_learners, dispatch
 from tumble.controllers import CONTROLLERS
 from tumble.errors import UserError
@@ -95,7 +95,8 @@ def test_list(capsys):
     listed = json.loads(capsys.readouterr().out)
     there = {
         "scenarios": SCENARIOS,
-        "characters": {**CHARACTERS, **STEPPERS, **LEGGED},
+        "characters": CHARACTERS,
+        "capabilities": CAPABILITIES,
         "controllers": CONTROLLERS,
         "goals": GOALS,
         "scripts": [form.shape for form in FORMS],
@@ -104,6 +105,8 @@ def test_list(capsys):
     for kind, known in there.items():
         assert list(listed[kind]) == list(known)
         assert all(isinstance(text, str) and text for text in listed[kind].values())
+    for name, text in listed["characters"].items():
+        assert text.endswith(f"[{', '.join(sorted(character(name).capabilities))}]")
     assert call("list") == 0
     plain = capsys.readouterr().out
     assert all(name in plain for name in (*SCENARIOS, *CHARACTERS, *CONTROLLERS, *GOALS))
@@ -171,10 +174,10 @@ def test_run_for_people(capsys):
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_every_scenario_runs(capsys, name):
-    words = SHORT if SCENARIOS[name].controller in PLANNERS else ["--seconds", "0.2"]
+    words = SHORT if SCENARIOS[name].make.controller in PLANNERS else ["--seconds", "0.2"]
     assert call("run", name, *words, "--json") == 0
     summary = json.loads(capsys.readouterr().out)
-    assert (summary["scenario"], summary["controller"]) == (name, SCENARIOS[name].controller)
+    assert (summary["scenario"], summary["controller"]) == (name, SCENARIOS[name].make.controller)
 
 
 def test_a_script_replaces_what_a_scenario_wants(capsys, tmp_path, doers):
@@ -701,7 +704,7 @@ BAD = [
     (["strip", "nothing.npz", "a.png"], "no file nothing.npz"),
     (["bench", "controller"], "planner"),
     (["bench", "planner", "--frames", "0"], "frames must be a number 1 or more and at most 1e+06, got 0"),
-    (["bench", "planner", "--controller", "cpb"], "no controller 'cpb'"),
+    (["bench", "planner", "--controller", "cpb"], "no planner 'cpb'"),
     (["bench", "planner", "--scenario", "steer-walk"], "scenario 'steer-walk' is walked by wishes"),
     (["bench", "planner", "--samples", "1"], "samples must be a number 2 or more"),
     (["list", "--jsn"], "--jsn"),

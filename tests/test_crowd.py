@@ -187,7 +187,7 @@ def test_mistakes_are_told(make, message):
     ("change", "message"),
     [
         ({"recipe": "abc"}, "not a scene of this version"),
-        ({"recipe": {"kind": "cat"}}, "no kind of character 'cat'"),
+        ({"recipe": {"kind": "cat"}}, "no character 'cat'"),
         ({"place": [1.0]}, "not a scene of this version"),
         ({"shirt": [1.0]}, "not a scene of this version"),
         ({"shirt": [1.0, 2.0, 0.0]}, "colour of companion 'ana' must be"),

@@ -5,9 +5,10 @@ import re
 import mujoco
 import numpy as np
 import pytest
+from bodies import ANY_LEGS
 from scipy.spatial.transform import Rotation
 
-from tumble.characters import LEGGED, character
+from tumble.characters import character
 from tumble.errors import UserError
 from tumble.goals import Goal, Term, balance, gait
 from tumble.goals.course import NEAR, Course
@@ -24,7 +25,7 @@ each_free = pytest.mark.parametrize("name", FREE)
 
 @pytest.fixture(scope="module")
 def scenes() -> dict[str, Scene]:
-    return {name: Scene(character(name)) for name in LEGGED}
+    return {name: Scene(character(name)) for name in ANY_LEGS}
 
 
 @pytest.fixture(scope="module")
@@ -232,7 +233,7 @@ BONES = {
 }
 
 
-@pytest.mark.parametrize("name", LEGGED)
+@pytest.mark.parametrize("name", ANY_LEGS)
 def test_which_bones_are_to_stay_straight(scenes, name):
     """All but a biped's feet and arms, as in the authors' code."""
     scene = scenes[name]
@@ -381,7 +382,7 @@ def test_efforts_of_gait_are_between_its_least_and_all(walker):
     assert 0 < efforts[0] < efforts[-1] == 1
 
 
-@pytest.mark.parametrize("name", LEGGED)
+@pytest.mark.parametrize("name", ANY_LEGS)
 @pytest.mark.parametrize("wish", [{"velocity": (0.7, 0.2)}, {"target": (0.2, 0.1, 0.0)}], ids=str)
 def test_rollouts_are_judged_as_live_simulations_are(scenes, name, wish):
     scene, steps, nsim = scenes[name], 5, 3

@@ -10,7 +10,7 @@ from conftest import Still
 from test_scenarios import put, readings, seen
 
 from tumble.characters import character
-from tumble.controllers import controller_kind
+from tumble.controllers import CONTROLLERS
 from tumble.errors import UserError
 from tumble.live.commands import Reset, SetGoal, Throw
 from tumble.live.session import Session
@@ -32,12 +32,12 @@ def world(body: str = "humanoid-walker") -> Scene:
 
 
 def settings_of(scenario: type[Scenario]):
-    return controller_kind(scenario.controller).settings(samples=8, horizon=0.2)
+    return CONTROLLERS[scenario.controller].settings(samples=8, horizon=0.2)
 
 
 def made(scenario: Scenario, scene: Scene, seed: int = 0):
     """A controller of a few milliseconds a frame."""
-    return controller_kind("mcts").make(scene, settings_of(type(scenario)), seed, 1, scenario.wants())
+    return CONTROLLERS["mcts"].make(scene, settings_of(type(scenario)), seed, 1, scenario.wants())
 
 
 def track_of(frames: int = 60, down: Sequence[int] = (), body: str = "humanoid-walker", wants=None, **more) -> History:

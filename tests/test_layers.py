@@ -13,7 +13,7 @@ import tumble
 SOURCE = Path(tumble.__file__).parent
 LAYERS = [
     ("errors",),
-    ("settings", "maths", "files"),
+    ("registry", "settings", "maths", "files"),
     ("characters",),
     ("world",),
     ("goals", "learners"),
@@ -23,6 +23,7 @@ LAYERS = [
     ("live",),
     ("controllers",),
     ("scenarios",),
+    ("userfile",),
     ("film", "studio"),
     ("cli",),
 ]

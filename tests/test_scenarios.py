@@ -9,9 +9,10 @@ from types import SimpleNamespace
 import mujoco
 import numpy as np
 import pytest
+from bodies import STANCES
 
-from tumble.characters import CHARACTERS, biped, character, humanoid
-from tumble.controllers import controller_kind
+from tumble.characters import biped, character, humanoid
+from tumble.controllers import CONTROLLERS
 from tumble.errors import UserError
 from tumble.live.commands import Command, Explode, Push, SetGoal
 from tumble.live.session import Session
@@ -52,7 +53,7 @@ OWN = {
 @cache
 def world_of(name: str) -> Scene:
     """The scene of a scenario with its own options."""
-    return SCENARIOS[name]().scene(character(SCENARIOS[name].character))
+    return SCENARIOS[name]().scene(character(SCENARIOS[name].make.character))
 
 
 def readings(scene: Scene, state: np.ndarray | None = None, frames: int = 30) -> np.ndarray:
@@ -527,12 +528,12 @@ def test_a_trial_begins_with_nothing_inside_anything(name):
 
 @each_scenario
 def test_a_scenarios_scene_is_always_the_same(name):
-    body = character(SCENARIOS[name].character)
+    body = character(SCENARIOS[name].make.character)
     assert SCENARIOS[name]().scene(body).fingerprint == world_of(name).fingerprint
     assert Scene.from_recipe(world_of(name).recipe).fingerprint == world_of(name).fingerprint
 
 
-@pytest.mark.parametrize("body", CHARACTERS)
+@pytest.mark.parametrize("body", STANCES)
 @each_scenario
 def test_every_character_fits_every_scenario(name, body):
     scenario = SCENARIOS[name]()
@@ -714,7 +715,7 @@ def test_bad_options(call, message):
 def test_a_short_trial(name):
     scene, scenario, heard = world_of(name), SCENARIOS[name](), []
     plans = scenario.controller in PLANNERS
-    kind = controller_kind(scenario.controller)
+    kind = CONTROLLERS[scenario.controller]
     settings = kind.settings(samples=8, horizon=0.2) if plans else kind.settings()
 
     def made():

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from tumble.characters import character, humanoid, remake
+from tumble.characters import character, humanoid
 from tumble.errors import UserError
 from tumble.maths.vectors import about, multiply, spline
 from tumble.simbicon import kernel as kernel
@@ -367,11 +367,6 @@ def test_the_planar_trunk_is_the_applets():
     assert centre == pytest.approx(0.24, abs=1e-3)
     inertia = (model.body_inertia[ids, 1] + mass * (height - centre) ** 2).sum()
     assert inertia == pytest.approx(1.475, abs=0.01)
-
-
-@each_body
-def test_bodies_are_made_again(body):
-    assert remake(character(body).recipe).name == body
 
 
 @each_body

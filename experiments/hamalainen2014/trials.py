@@ -30,7 +30,7 @@ from report import parser, place, spread, store, versions, wilson
 
 import tumble
 from tumble.characters import character
-from tumble.controllers import controller_kind
+from tumble.controllers import CONTROLLERS
 from tumble.errors import UserError, check_number
 from tumble.files import replace_file
 from tumble.goals import Goal
@@ -79,7 +79,7 @@ class Point:
 
     def make(self, seed: int, learned: Path | None) -> Planned:
         """The controller of a trial."""
-        kind, (scenario, scene, _) = controller_kind(self.controller), setting(self.scenario, self.character)
+        kind, (scenario, scene, _) = CONTROLLERS[self.controller], setting(self.scenario, self.character)
         made = kind.make(scene, kind.settings(**dict(self.settings)), seed, 1, scenario.wants())
         assert isinstance(made, Planned)
         if self.learned:
@@ -225,7 +225,7 @@ def _tell(
 def _settings(point: Point, learned: Path | None) -> dict[str, str]:
     """What results depend on beside a point's name and the seed."""
     scenario, scene, goal = setting(point.scenario, point.character)
-    chosen = asdict(controller_kind(point.controller).settings(**dict(point.settings)))
+    chosen = asdict(CONTROLLERS[point.controller].settings(**dict(point.settings)))
     about = {f"{point.controller} {key}": str(chosen[key]) for key in chosen if key not in dict(point.settings)}
     about |= {"scenario": str(scenario), "scene": scene.fingerprint, "goal": str(vars(goal))} | versions()
     if point.learned:

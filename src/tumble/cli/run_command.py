@@ -1,4 +1,4 @@
-"""`tumble run SCENARIO`: run a scenario, one trial or many, and say how it went."""
+"""`tumble run [FILE.py] SCENARIO`: run a scenario, one trial or many, and say how it went."""
 
 import json
 import time
@@ -13,11 +13,11 @@ from rich.console import Console
 
 from tumble.characters import character
 from tumble.cli.learning import check_frozen, load_learning
-from tumble.cli.options import CONFIG, FLAT, usual_settings
+from tumble.cli.options import CONFIG, FLAT, only_scenario, own_file, usual_settings
 from tumble.cli.progress import Interrupt, Progress
 from tumble.control.controller import Controller, closing
-from tumble.controllers import controller_kind, unsuited
-from tumble.errors import UserError, check_number, choose
+from tumble.controllers import CONTROLLERS, unsuited
+from tumble.errors import UserError, check_number
 from tumble.files import check_place, read_text
 from tumble.goals.wants import Do
 from tumble.live.learning import Learning
@@ -28,7 +28,7 @@ from tumble.skills.script import LONGEST
 from tumble.world.scene import Scene
 
 USAGE = """\
-usage: tumble run SCENARIO [OPTIONS]
+usage: tumble run [FILE.py] SCENARIO [OPTIONS]
 
 Run a scenario without a display and say how it went.
 
@@ -45,9 +45,14 @@ examples:
   tumble run learn-walk --learned walk.learned --samples 8
   tumble run steer-walk --script "go to 2 1; turn to 90, then wait 2 s"
   tumble run steer-walk --script errand.txt --seconds 60
+  tumble run mine.py
+  tumble run mine.py limbo --trials 10
+  tumble run mine.py push --character tripod
 
 'tumble run SCENARIO --help' lists all options of a scenario, and all settings of its --controller.
-'tumble list' shows what scripts are written of."""
+'tumble list' shows what scripts are written of.
+FILE.py is a file of your own that registers scenarios, characters, goals or controllers, as examples/own_scenario.py
+does; where it registers one scenario, that is the one."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +89,12 @@ def main(arguments: list[str]) -> int:
         rows = "\n".join(f"  {name:14} {kind.summary}" for name, kind in SCENARIOS.items())
         print(USAGE.format(scenarios=rows))
         return 0
+    file, arguments = own_file(arguments)
+    if file is not None and (not arguments or arguments[0].startswith("-")):
+        arguments = [only_scenario(file, "run"), *arguments]
     if arguments[0].startswith("-"):
         raise UserError(f"name the scenario first: tumble run SCENARIO ...; there are: {', '.join(SCENARIOS)}")
-    kind = choose("scenario", arguments[0], SCENARIOS)
+    kind = SCENARIOS[arguments[0]].make
     usual = usual_settings(arguments, kind)
 
     def go(
@@ -210,7 +218,7 @@ class _Runner:
 
     def make(self, scene: Scene, seed: int) -> Controller:
         """A controller for a trial."""
-        return controller_kind(self.controller).make(scene, self.settings, seed, self.options.threads)
+        return CONTROLLERS[self.controller].make(scene, self.settings, seed, self.options.threads)
 
     def warm_up(self) -> None:
         """Compile what a frame needs, and one that goes on from another, so that no trial pays for it."""

@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 import tyro
 
-from tumble.cli.options import CONFIG
+from tumble.cli.options import CONFIG, own_file
 from tumble.errors import check_number
 from tumble.film import save, strip
 from tumble.live.recording import Recording
@@ -21,6 +21,8 @@ def draw(
     """Draw a recording as a film strip, without a display.
 
     Example: tumble strip getup.npz getup.png --frames 8
+
+    Example, of a body of your own: tumble strip mine.py tripod.npz tripod.png
 
     Args:
       file: a recording made with 'tumble run --record'.
@@ -40,4 +42,5 @@ def draw(
 
 def main(arguments: list[str]) -> int:
     """Parse and run."""
-    return tyro.cli(draw, prog="tumble strip", args=arguments, config=CONFIG)
+    _, others = own_file(arguments)
+    return tyro.cli(draw, prog="tumble strip", args=others, config=CONFIG)

@@ -40,7 +40,7 @@ class Controller(ABC):
       settings: a dataclass of its parameters.
     """
 
-    takes: ClassVar[tuple[type[Any], ...]]
+    takes: ClassVar[tuple[type[Any], ...]] = ()
     scene: Scene
     drive: Drive
     settings: Any = None

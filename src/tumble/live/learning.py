@@ -29,7 +29,7 @@ class Learning:
         """Load the file for a controller like this one, called by that name."""
         planner = _planner(controller)
         if planner is None or planner.memory is None:
-            able = [name for name, kind in PLANNERS.items() if kind.planner.learns]
+            able = [name for name, kind in PLANNERS.items() if kind.make.learns]
             raise UserError(f"controller '{name}' does not learn; choose: {', '.join(able)}")
         self.frozen, self._about, self._memory = frozen, planner.about, planner.memory
         self.learner = planner.make_learner() if planner.learner is None else planner.learner

@@ -24,7 +24,7 @@ import msgspec
 import numpy as np
 
 from tumble.control.controller import closing
-from tumble.controllers import controller_kind, played_back
+from tumble.controllers import CONTROLLERS, played_back
 from tumble.errors import UserError
 from tumble.files import format_of, opened, read_arrays, replace_file, write_arrays
 from tumble.goals.wants import Want
@@ -119,7 +119,7 @@ class Part:
     def first_difference(self, recording: "Recording") -> int | None:
         """Step the physics again; the first frame that differs in any bit, or None."""
         header = recording.header
-        kind = controller_kind(header.controller)
+        kind = CONTROLLERS[header.controller]
         settings = msgspec.convert(header.settings, type=kind.settings)
         controller = played_back(kind.make(self.scene, settings, header.seed, 1), self.controls)
         session = Session(self.scene, controller, self.start, self.about.want)
@@ -306,6 +306,7 @@ class Recorder:
     ) -> None:
         if session.forced:
             raise UserError("a recording begins where no push or drag goes on; start it before, or after their end")
+        session.scene.recipe  # noqa: B018 - refuses a body that nobody can make again
         self._about: dict[str, Any] = {"scenario": scenario, "controller": controller, "seed": seed}
         self._about["settings"] = dict(settings or {})
         self._session = session

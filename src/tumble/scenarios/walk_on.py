@@ -68,14 +68,12 @@ class WalkOn(Scenario):
         """Falls, the share of them recovered in time, that of the time on its feet; s to get up, and to walk then."""
         falls, dt = _falls(history), history.scene.dt
         rises = [(up - down) * dt for down, up in falls if up is not None]
-        again = [
-            seconds for _, up in falls if up is not None and (seconds := _walks(history, up, self.pace)) is not None
-        ]
+        ups = [up for _, up in falls if up is not None]
+        again = [seconds for up in ups if (seconds := _walks(history, up, self.pace)) is not None]
+        in_time = [up is not None and (up - down) * dt <= IN_TIME for down, up in falls]
         return {
             "downs": float(len(falls)),
-            "recovered": float(
-                np.mean([up is not None and (up - down) * dt <= IN_TIME for down, up in falls] or [1.0])
-            ),
+            "recovered": float(np.mean(in_time or [True])),
             "on_feet": float(history.only_feet.mean()) if history.frames else 0.0,
             "rise_seconds": float(np.mean(rises or [0.0])),
             "slowest_rise": float(max(rises, default=0.0)),
