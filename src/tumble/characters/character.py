@@ -127,6 +127,10 @@ class Character:
         """The parts whose motion sums the body up: root, head, hands, feet (section 4.3 of 2015)."""
         return tuple(dict.fromkeys((self.root, self.head, *self.hands, *self.feet)))
 
+    def touch(self, side: int) -> str:
+        """What reaches of a hand, 0 left, 1 right: its palm, where it has one, else the hand itself."""
+        return (self.palms or self.hands)[side]
+
     def pose(self, name: str) -> list[float]:
         """Angles of the actuated joints in a named pose, rad, in the order of `joints`."""
         angles = choose("pose", name, self.poses)
@@ -137,7 +141,7 @@ def add_sensors(spec: mujoco.MjSpec, character: Character, bones: Sequence[str])
     """Give a character's spec the sensors that goals and planners read.
 
     Names: com, com_velocity; PART.pos and PART.vel of the ends, in one run so that they are one
-    slice; ROOT.up, TRUNK.up, HEAD.forward, ROOT.spin; BONE.ground, one per bone in one run, above 0
+    slice; PALM.pos of palms; ROOT.up, TRUNK.up, HEAD.forward, ROOT.spin; BONE.ground, one per bone in one run, above 0
     where the bone touches the static world; HEAD.touch, above 0 where the head touches anything.
 
     Touches are MuJoCo's contacts. Where physics is speculative, parts that would meet within the next
@@ -156,6 +160,8 @@ def add_sensors(spec: mujoco.MjSpec, character: Character, bones: Sequence[str])
         add(f"{part}.pos", kinds.mjSENS_FRAMEPOS, part)
     for part in character.ends:
         add(f"{part}.vel", kinds.mjSENS_FRAMELINVEL, part)
+    for palm in character.palms:
+        add(f"{palm}.pos", kinds.mjSENS_FRAMEPOS, palm, mujoco.mjtObj.mjOBJ_SITE)
     for part in dict.fromkeys((character.root, character.trunk)):  # which may be one
         add(f"{part}.up", kinds.mjSENS_FRAMEZAXIS, part, frame)
     add(f"{character.head}.forward", kinds.mjSENS_FRAMEXAXIS, character.head, frame)

@@ -105,7 +105,7 @@ def reaching(scene: Scene, target: Sequence[float], hand: str = "left") -> Goal:
     side = choose("hand", hand, {name: i for i, name in enumerate(SIDES)})
     point = (float(target[0]), float(target[1]), float(target[2]))
     return Goal(
-        HandAt(character.hands[side], point, sigma=0.03),
+        HandAt(character.touch(side), point, sigma=0.03),
         LookAt(character.head, point, sigma=0.5),
         alarmed=4000.0,
         least_effort=0.25,

@@ -59,16 +59,18 @@ class Frame:
     control_seconds: float
 
 
+WHOLE = 1 - 1e-6  # of a frame that is one
+
 Listener = Callable[["Session", Frame], None]
 
 
 @dataclass
 class _Force:
-    """A push that goes on for some frames."""
+    """A push that goes on for some frames; in the last one for a part of it, at that share of its force."""
 
     body: str
     force: np.ndarray
-    frames: int
+    frames: float
 
 
 class Session:
@@ -214,7 +216,7 @@ class Session:
     def _apply(self, command: Command) -> None:
         match command:
             case Push():
-                frames = max(1, round(command.seconds / self.scene.dt))
+                frames = command.seconds / self.scene.dt
                 self._pushes.append(_Force(command.body, np.array(command.force), frames))
             case Explode():
                 self._pushes += self._blast(command)
@@ -247,9 +249,9 @@ class Session:
         """(nbody, 6): forces and torques at the bodies' centres of mass in this step; counts pushes down."""
         total = np.zeros((self.scene.model.nbody, 6))
         for push in self._pushes:
-            total[self.scene.body(push.body), :3] += push.force
+            total[self.scene.body(push.body), :3] += push.force if push.frames > WHOLE else push.frames * push.force
             push.frames -= 1
-        self._pushes = [push for push in self._pushes if push.frames > 0]
+        self._pushes = [push for push in self._pushes if push.frames > 1 - WHOLE]
         if self._drag is not None:
             total[self.scene.body(self._drag.body)] += self._spring(self._drag)
         return total

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from tumble.controllers.relay import RISING
 from tumble.errors import check_number
 from tumble.goals.wants import Go, Want
 from tumble.live.commands import Push
@@ -65,7 +66,7 @@ class WalkOn(Scenario):
         return history.lasted(self.until) and all(up is not None for _, up in _falls(history))
 
     def metrics(self, history: History) -> dict[str, float]:
-        """Falls, the share of them recovered in time, that of the time on its feet; s to get up, and to walk then."""
+        """Falls, the share of them recovered in time, of time on its feet, and of getting up; s to rise, to walk."""
         falls, dt = _falls(history), history.scene.dt
         rises = [(up - down) * dt for down, up in falls if up is not None]
         ups = [up for _, up in falls if up is not None]
@@ -79,6 +80,7 @@ class WalkOn(Scenario):
             "slowest_rise": float(max(rises, default=0.0)),
             "again_seconds": float(np.mean(again or [0.0])),
             "slowest_again": float(max(again, default=0.0)),
+            "rising": float((history.acting == RISING).mean()) if history.frames else 0.0,
             "speed_along": float(history.along.mean()) if history.frames else 0.0,
         }
 

@@ -20,6 +20,9 @@ DOWN, UP = 2.2, 2.0  # s for the whole way down and up
 NUDGE = 0.08  # m/s that hands go up until they have the weight
 SLOWER = 0.08  # s more for each kg of a load on the way up
 REACHED = 0.9  # of an arm's length to which it is stretched for a point; ours
+SHOULDER_OUT = 0.18  # m of a shoulder from the middle, of the humanoid
+ASKANCE = 0.6  # rad off a point's direction above which it turns before it reaches; ours
+TURN_ROOM = 0.4  # m further than the arm comes within which it turns on the spot; ours
 CLOSEST = 0.25  # m ahead of the feet where a point is at least: nearer ones are in the body; ours
 PATIENCE = 7.0  # s of trying to reach, after which it comes anew
 
@@ -208,18 +211,25 @@ def _pass_by(actor: Actor, thing: np.ndarray, hand: int, ahead: np.ndarray, plac
 
 
 def reach_for(actor: Actor, act: ReachFor) -> bool:
-    """Walk until a point is within a hand's reach, bring the hand there, bending if need be, and keep it there."""
+    """Face a point, walk until it is within a hand's reach, bring the hand there, bending if need be, and keep it."""
     point, hand = np.array(act.target), SIDES.index(act.hand)
-    side = 1.0 if hand == 0 else -1.0
+    way = point[:2] - actor.place
+    away = float(np.hypot(*way))
+    aside = SHOULDER_OUT * actor.size * (1.0 if hand == 0 else -1.0)  # m to the left
+    heading = math.atan2(way[1], way[0]) - math.asin(min(max(aside / max(away, 0.3), -0.9), 0.9))
+    off = abs(turned(heading, actor.heading))
     up = min(abs(point[2] - actor.ground - actor.shoulder), REACHED * actor.arm)
-    out = math.sqrt((REACHED * actor.arm) ** 2 - up * up)  # m ahead that an arm comes to at that height
-    ahead = facing(actor.heading)
-    shoulder = 0.18 * actor.size * side * np.array([-ahead[1], ahead[0]])
-    if actor.stage < TAKE and come_before(actor, point[:2] - shoulder, max(out, CLOSEST * actor.size)):
-        actor.stage = TAKE
-    if actor.stage == TAKE and actor.clock < PATIENCE:
+    out = max(math.sqrt((REACHED * actor.arm) ** 2 - up * up), CLOSEST * actor.size)  # m ahead that the arm comes to
+    if actor.stage < TAKE:
+        if off > ASKANCE and away < out + TURN_ROOM:
+            actor.wish(speed=0.0, heading=heading)
+        elif come_before(actor, point[:2], out):
+            actor.stage = TAKE
+    elif off > ASKANCE:
+        actor.stage = 0
+    elif actor.clock < PATIENCE:
         reach_down(actor, {hand: point})
-    elif math.dist(actor.place, point[:2]) < 2.0 * actor.arm:
+    if actor.stage < TAKE and off < ASKANCE and away < out + TURN_ROOM:
         actor.reach(hand, point)
     return False
 
