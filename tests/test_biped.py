@@ -5,23 +5,22 @@ import numpy as np
 import pytest
 
 from tumble.characters import character, from_recipe
-from tumble.characters.biped import MASS, MEMORY, biped, knee_for
+from tumble.characters.biped import MASS, biped, knee_for
 from tumble.errors import UserError
-from tumble.world.motors import ForceMotors
-from tumble.world.scene import Physics, Scene
+from tumble.world.scene import ROOM, Ground, Scene
 
 NAMES = ["biped", "robot", "beast1", "beast2"]
 
 
 def scene_of(made) -> Scene:
-    return Scene(made, physics=Physics(timestep=1 / 500, speculative=False, friction=0.8), motors=ForceMotors)
+    return Scene(made, ground=Ground(friction=0.8))
 
 
 def test_the_humanoid_is_that_of_the_thesis():
     model = scene_of(biped()).model
     assert model.nv == 37
     assert model.body_subtreemass[0] == pytest.approx(MASS, abs=1e-6)
-    assert model.nuserdata == MEMORY
+    assert model.nuserdata == ROOM
 
 
 @pytest.mark.parametrize("name", NAMES)

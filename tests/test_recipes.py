@@ -11,13 +11,13 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 import pytest
+from tumble.world.motors import ForceMotors
 
 from tumble.characters import CHARACTERS, Character, Joint, biped, character, from_mjcf, from_recipe, humanoid, register
 from tumble.errors import UserError
 from tumble.live.recording import Recorder, Recording
 from tumble.live.session import Session
 from tumble.userfile import load
-from tumble.world.motors import ForceMotors
 from tumble.world.props import Companion
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from tumble.world.motors import ForceMotors, VelocityMotors
 
 from tumble.characters import humanoid
 from tumble.errors import UserError
 from tumble.planners import CPBP
 from tumble.scenarios import toy
-from tumble.world.motors import ForceMotors, VelocityMotors
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
