@@ -12,7 +12,7 @@ from tumble.characters import character
 from tumble.errors import UserError
 from tumble.goals import Goal, Term, balance, gait
 from tumble.goals.course import NEAR, Course
-from tumble.goals.gait import Going, OverLegs, Torque, Turned
+from tumble.goals.gait import Going, MotorTorque, OverLegs, Turned
 from tumble.goals.terms import Velocity
 from tumble.planners import SMC, SMCSettings
 from tumble.world.rollouts import Rollouts
@@ -153,7 +153,7 @@ def test_torques_are_those_that_changed_the_momentum(scenes, name, seed):
     scene = scenes[name]
     sims, torques = after_a_step(scene, seed)
     half = [0.5 * joint.strength for joint in scene.character.joints.values()]
-    found = one(gait(scene, velocity=(1, 0)), Torque).residual(sims)
+    found = one(gait(scene, velocity=(1, 0)), MotorTorque).residual(sims)
     assert found[0] == pytest.approx(torques / half, abs=1e-9)
     assert np.abs(found).max() > 0.01
 
@@ -162,7 +162,7 @@ def test_torques_by_the_servos_law(walker):
     sims = loaded(walker, *(tossed(walker, seed) for seed in range(4)))
     rng, motors = np.random.default_rng(0), walker.motors
     sims.act(rng.uniform(motors.low, motors.high, (4, motors.size)))
-    found = one(gait(walker, velocity=(1, 0)), Torque).residual(sims)
+    found = one(gait(walker, velocity=(1, 0)), MotorTorque).residual(sims)
     for i, (name, joint) in enumerate(walker.character.joints.items()):
         gain = walker.model.actuator(name).gainprm[0]
         missing = sims.view("ctrl")[:, i] - sims.view("qvel")[:, walker.model.joint(name).dofadr[0]]
@@ -170,7 +170,7 @@ def test_torques_by_the_servos_law(walker):
 
 
 def test_one_hinge_of_plain_mujoco_obeys_the_law():
-    """Torque at the end of a step, I dv/dt; what MuJoCo calls `actuator_force` is another."""
+    """MotorTorque at the end of a step, I dv/dt; what MuJoCo calls `actuator_force` is another."""
     model = mujoco.MjModel.from_xml_string(
         """<mujoco><option timestep="0.03" gravity="0 0 0"/><worldbody><body>
         <joint name="hinge" axis="0 1 0" armature="0.02"/><geom type="capsule" size=".05 .2" mass="1"/></body>
@@ -185,7 +185,7 @@ def test_one_hinge_of_plain_mujoco_obeys_the_law():
     after, torque = data.qvel[0], mass[0, 0] * (data.qvel[0] - 0.1) / 0.03
     assert 160 * (0.4 - after) == pytest.approx(torque)
     assert data.actuator_force[0] == pytest.approx(160 * (0.4 - 0.1)) != pytest.approx(torque, rel=0.5)
-    term = Torque(gains=(160 / 80,), dofs=(0,))
+    term = MotorTorque(gains=(160 / 80,), dofs=(0,))
 
     class Rows:
         nsim, broken = 1, np.zeros(1, bool)
