@@ -1,5 +1,7 @@
 """The performer: how scripts go on, end and fork; the acts themselves as far as a short test can tell."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -63,11 +65,20 @@ def test_acts_advance_one_after_the_other(scene, performer):
 
 
 def test_walking_somewhere_ends_there_on_both_feet(scene, performer):
-    sims = told(scene, performer, "go to 0.8 0.5; turn to 90")
-    go(sims, performer, 15.0)
+    sims = told(scene, performer, "go to 0.8 0.5")
+    go(sims, performer, 8.0)
     assert performer.done(sims)
     assert sims.view("qpos")[0, :2] == pytest.approx([0.8, 0.5], abs=0.3)
     assert sims.view("qpos")[0, 2] > 0.75
+
+
+def test_turning_on_the_spot_ends_facing_there(scene, performer):
+    sims = told(scene, performer, "turn to 90")
+    go(sims, performer, 8.0)
+    assert performer.done(sims)
+    w, x, y, z = sims.view("qpos")[0, 3:7]
+    assert math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)) == pytest.approx(math.pi / 2, abs=0.2)
+    assert np.hypot(*sims.view("qpos")[0, :2]) < 0.4  # steps of a turn go somewhere
 
 
 @pytest.mark.parametrize("wish", [Go(speed=0.3), Go(heading=0.5)])
