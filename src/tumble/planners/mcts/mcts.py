@@ -69,7 +69,7 @@ class MCTS(Planner):
     - a_init is the goal's pose, not 0: other characters stand with bent knees.
     - The threshold counts all terms of the last step's cost; the authors' leaves torques out.
     - The first of the forest's slots does what the neighbour did as it is, and the forest informs from the first frame
-      on. So a start that is known is repeated; with N = 8 nearly all starts failed without (docs/status.md).
+      on. So a start that is known is repeated; with N = 8 nearly all starts failed without (docs/decisions.md).
     - Where slots are few, roles give way to each other (`Roles.of`); free slots are the last, not before the forest's.
     - In recovery mode the widths of pose and variation grow, as in the authors' code, not all widths.
     - A trajectory that breaks, or whose cost is not a number, costs infinity; the authors' restores it and adds 1e6.
