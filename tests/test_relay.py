@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tumble.characters import biped, character
-from tumble.controllers import controller_kind
+from tumble.controllers import CONTROLLERS
 from tumble.controllers.relay import MEMORY, RISING, WALKING, Relay, RelaySettings
 from tumble.errors import UserError
 from tumble.goals.wants import Balance, Go, Juggle
@@ -28,7 +28,7 @@ def scene() -> Scene:
 
 def made(scene: Scene, **settings) -> Relay:
     """A relay whose planner has few samples."""
-    relay = controller_kind("relay").make(scene, RelaySettings(**settings), 0, 1)
+    relay = CONTROLLERS["relay"].make(scene, RelaySettings(**settings), 0, 1)
     relay.rising.set_parameters(CHEAP)
     return relay
 

@@ -5,10 +5,11 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from bodies import ANY_LEGS
 from conftest import Still
 from test_gaits import AHEAD, DT, made, settings_of, world
 
-from tumble.characters import LEGGED, character
+from tumble.characters import character
 from tumble.errors import UserError
 from tumble.live.commands import Push, Reset, SetGoal, SetParameter, Throw, decode
 from tumble.live.recording import Recorder, Recording
@@ -21,7 +22,7 @@ from tumble.studio.trial import Choice, StudioTrial
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
-GAITS = [name for name, kind in SCENARIOS.items() if kind.controller == "mcts"]
+GAITS = [name for name, kind in SCENARIOS.items() if kind.make.controller == "mcts"]
 
 
 # Back on the feet -----------------------------------------------------------------------------------
@@ -40,7 +41,7 @@ def tossed(body: str, nsim: int = 1) -> Sims:
     return sims
 
 
-@pytest.mark.parametrize("body", [*LEGGED, "humanoid", "biped"])
+@pytest.mark.parametrize("body", [*ANY_LEGS, "humanoid", "biped"])
 def test_a_reset_is_the_pose_at_rest_where_it_is(body):
     scene, sims = world(body), tossed(body, 2)
     before, time = sims.view("qpos").copy(), sims.view("time").copy()
@@ -173,7 +174,7 @@ def test_the_network_alone_is_a_parameter_of_the_controller():
 
 
 def take_of(name: str, **options: float):
-    kind = SCENARIOS[name]
+    kind = SCENARIOS[name].make
     return StudioTrial(Choice(name, kind.character, "mcts", 3, tuple(options.items())), 1, settings_of(kind))
 
 
@@ -283,3 +284,7 @@ def test_another_scenario_brings_its_body():
     hop = chosen_scenario(Choice("learn-walk", "humanoid-walker", "mcts"), "learn-hop")
     assert (hop["controller"], hop["character"]) == ("mcts", "monoped")
     assert "character" not in chosen_scenario(Choice("stand", "humanoid-light", "cpbp"), "push")
+    bird = chosen_scenario(Choice("simbicon-humanoid", "biped34", "simbicon"), "simbicon-bird")
+    assert bird["character"] == "big-bird"
+    trot = chosen_scenario(Choice("learn-walk", "humanoid", "mcts"), "learn-trot")  # which a biped cannot do
+    assert trot["character"] == "quadruped"

@@ -75,7 +75,7 @@ def test_what_cannot_be_done_is_refused_and_all_goes_on(take, command, message):
 
 @pytest.mark.parametrize("scenario", ["stand", "simbicon-humanoid"])
 def test_controllers_that_do_no_scripts_say_so(scenario):
-    take = StudioTrial(Choice(scenario, SCENARIOS[scenario].character, SCENARIOS[scenario].controller), 1)
+    take = StudioTrial(Choice(scenario, SCENARIOS[scenario].make.character, SCENARIOS[scenario].make.controller), 1)
     with pytest.raises(UserError, match="does no scripts; choose the controller 'walker'"):
         take.send(Do("go to 1 0"))
     with pytest.raises(UserError, match="does no scripts; choose the controller 'walker'"):

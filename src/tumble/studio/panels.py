@@ -8,7 +8,7 @@ from typing import Any
 from nicegui import ui
 from nicegui.events import ValueChangeEventArguments
 
-from tumble.characters import CHARACTERS
+from tumble.characters import CHARACTERS, character
 from tumble.controllers import CONTROLLERS
 from tumble.goals import GOALS
 from tumble.planners.planned import WEIGHT
@@ -67,8 +67,6 @@ def direct_panel(desk: Desk) -> None:
     summary = ui.label().classes("about")
 
     def show() -> None:
-        body = stage.choice.character  # a scenario may bring one of its own that not every goal fits
-        selects["character"].set_options([*CHARACTERS, *([] if body in CHARACTERS else [body])])
         for name, select in selects.items():
             select.set_value(getattr(stage.choice, name))
         seed()
@@ -108,11 +106,17 @@ def _stance(desk: Desk) -> None:
 
 def chosen_scenario(choice: Choice, scenario: str) -> dict[str, Any]:
     """What changes with the scenario: its options, and who it is made for where that is of another kind."""
-    old, new = SCENARIOS[choice.scenario], SCENARIOS[scenario]
+    old, new = SCENARIOS[choice.scenario].make, SCENARIOS[scenario].make
     changes: dict[str, Any] = {"scenario": scenario, "options": (), "proportions": choice.proportions}
-    if old.controller != new.controller or new.character not in CHARACTERS:
+    usual = choice.character == old.character != new.character
+    if usual or old.controller != new.controller or not able(choice.character, new.character):
         changes |= {"controller": new.controller, "character": new.character, "proportions": ()}
     return changes
+
+
+def able(body: str, other: str) -> bool:
+    """Whether one character can do what another can."""
+    return character(body).capabilities >= character(other).capabilities
 
 
 def _options(desk: Desk, choose: Callable[[Any], Any]) -> None:

@@ -24,11 +24,12 @@ from fastapi import FastAPI, WebSocket, WebSocketDisconnect
 from nicegui import ui
 
 from tumble.errors import UserError, check_number
+from tumble.live.learning import Learning
 from tumble.studio.guard import Gate, Guard, hosts_for
 from tumble.studio.hub import Hub
 from tumble.studio.page import build
 from tumble.studio.presets import Presets, default_path
-from tumble.studio.stage import Learning, Stage
+from tumble.studio.stage import Stage
 from tumble.studio.trial import Choice
 
 LOOP = uvicorn.Config("").get_loop_factory()

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from tumble.control.controller import Controller, closing
 from tumble.errors import UserError, check_number
-from tumble.live.keeper import Keeper
+from tumble.live.learning import Learning
 from tumble.live.recording import Recorder, Recording
 from tumble.live.session import Frame, Session
 from tumble.studio.pace import Clock
@@ -51,22 +51,6 @@ class Audience(Protocol):
 
     def changed(self) -> None:
         """Something that panels show is no longer what it was."""
-
-
-class Learning(Protocol):
-    """What controllers learn from and add to."""
-
-    file: Keeper
-    frozen: bool
-
-    def __len__(self) -> int:
-        """Situations that were learned from."""
-
-    def warm_up(self) -> None:
-        """Compile what a frame needs."""
-
-    def teach(self, controller: Controller) -> str:
-        """Have a controller use what was learned; returns why it cannot, or ''."""
 
 
 class Stage:
@@ -139,7 +123,7 @@ class Stage:
             rehearsal.step()
             rehearsal.step()  # which goes on from the first, and may take other code
         if self.learning is not None:
-            self.learning.warm_up()
+            self.learning.learner.warm_up()
         self.ready = True
         self._audience.changed()
         while not self._closing:

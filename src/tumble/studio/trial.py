@@ -16,10 +16,10 @@ import msgspec
 import mujoco
 import numpy as np
 
-from tumble.characters import Character, character, remake
+from tumble.characters import Character, character, from_recipe
 from tumble.control.controller import Controller
-from tumble.controllers import Wants, controller_kind
-from tumble.errors import UserError, check_number, choose
+from tumble.controllers import CONTROLLERS, Wants
+from tumble.errors import UserError, check_number
 from tumble.goals import GOALS
 from tumble.live.commands import Command, Do, Drag, Release, SetGoal, SetParameter, Throw, Vector, Walk
 from tumble.live.session import Frame, Session
@@ -63,11 +63,11 @@ class Choice:
     def body(self) -> Character:
         """The character with its proportions."""
         plain = character(self.character)
-        return remake({**plain.recipe, **dict(self.proportions)}) if self.proportions else plain
+        return from_recipe({**plain.recipe, **dict(self.proportions)}) if self.proportions else plain
 
     def built(self) -> Scenario:
         """The scenario with its options."""
-        return cast(Scenario, replaced(choose("scenario", self.scenario, SCENARIOS)(), dict(self.options)))
+        return cast(Scenario, replaced(SCENARIOS[self.scenario](), dict(self.options)))
 
     def wants(self) -> Wants:
         """What is wanted first."""
@@ -110,7 +110,7 @@ class StudioTrial:
         self.enter(self.scene, trial.state, 0.0)
 
     def _make(self, scene: Scene, settings: Any) -> Controller:
-        make = controller_kind(self.choice.controller).make
+        make = CONTROLLERS[self.choice.controller].make
         return make(scene, settings, self.choice.seed, self._threads, self.script or self.wanted)
 
     @property
@@ -270,7 +270,7 @@ class StudioTrial:
             "ball": balls[0] if balls else "ball",
         }
         offered |= {"pose": self.stance.pose, "roll": self.stance.roll}
-        takes = signature(choose("goal", goal, GOALS)).parameters
+        takes = signature(GOALS[goal].make).parameters
         if "velocity" in takes:
             del offered["target"]  # one of both is enough
         self.send(SetGoal(goal, **{name: value for name, value in offered.items() if name in takes}))
