@@ -34,12 +34,12 @@ def frozen(planner) -> Any:
     return planner
 
 
-def within(name, motors, controls) -> bool:
+def within(name, drive, controls) -> bool:
     """Whether controls keep to the motors' bounds; MCTS bounds angles, not speeds, and has strengths of its own."""
     if name == "mcts":
-        limits = controls[:, motors.joints :]
+        limits = controls[:, drive.joints :]
         return bool(np.isfinite(controls).all() and (limits > 0).all() and (limits <= 1).all())
-    return bool((motors.low <= controls).all() and (controls <= motors.high).all())
+    return bool((drive.low <= controls).all() and (controls <= drive.high).all())
 
 
 def live(planner, goal, frames=4, pose=LYING) -> list[Plan]:
@@ -116,7 +116,7 @@ def test_shapes(name, scene, goal):
     planner = make(name, scene)
     for plan in live(planner, goal, 2):
         assert planner.steps == 6
-        assert plan.controls.shape == (6, scene.motors.size)
+        assert plan.controls.shape == (6, scene.drive.size)
         assert plan.values.shape == (6, len(goal.terms))
         assert plan.path.shape == (6, 3)
         assert plan.paths.shape[1:] == (6, 3)
@@ -169,7 +169,7 @@ def test_planning_leaves_the_state_and_the_live_world_alone(name, scene, goal):
 @each_planner
 def test_controls_keep_to_the_motors_bounds(name, scene, goal):
     for plan in live(make(name, scene), goal):
-        assert within(name, scene.motors, plan.controls)
+        assert within(name, scene.drive, plan.controls)
 
 
 def sabotage(planner, rows, step) -> None:
@@ -215,7 +215,7 @@ def test_where_all_break_the_cost_is_infinite_and_planning_goes_on(name, scene, 
         assert plan.broken == 8
         assert plan.effort == pytest.approx(1)
         assert not np.isnan(plan.values).any()
-        assert within(name, scene.motors, plan.controls)
+        assert within(name, scene.drive, plan.controls)
     del planner.sims.act
     assert np.isfinite(planner.plan(scene.state(), goal).cost)
 
@@ -233,8 +233,8 @@ def test_a_state_that_is_no_number_costs_infinity(name, scene, goal):
 def test_a_plan_costs_less_than_lying_limp(name, scene):
     goal, state = Goal(Velocity(target=(0, 0, 1.0))), scene.state(*LYING)
     plan = make(name, scene, samples=16).plan(state, goal)
-    motors = scene.motors
-    limp = np.tile(np.r_[np.zeros(motors.joints), motors.low[motors.joints :]], (6, 1))
+    drive = scene.drive
+    limp = np.tile(np.r_[np.zeros(drive.joints), drive.low[drive.joints :]], (6, 1))
     assert plan.values.sum() < replayed(scene, goal, state, limp)[0].sum()
 
 
@@ -351,7 +351,7 @@ def even(**changes: float) -> CPBPSettings:
 def control_cost(scene, controls, done) -> float:
     """Of controls (K, size) after two that were done before, newest first (eq. 22), torque limits aside."""
     activity = np.array([joint.activity for joint in scene.character.joints.values()])
-    x = np.vstack([done[1], done[0], controls])[:, : scene.motors.joints] / activity
+    x = np.vstack([done[1], done[0], controls])[:, : scene.drive.joints] / activity
     return float(
         (x[2:] ** 2).sum() / 2.0**2 + (np.diff(x, axis=0)[1:] ** 2).sum() + (np.diff(x, 2, axis=0) ** 2).sum() / 0.7**2
     )
@@ -362,7 +362,7 @@ def test_cpbp_cost_is_the_goals_and_the_controls_along_the_way(scene, goal, seed
     planner = CPBP(scene, even(resample_below=1.0), seed, 1)  # costs must follow the walkers through it
     world = Sims(scene, 1, 1)
     world.load(scene.state(*LYING))
-    done = np.zeros((2, scene.motors.size))
+    done = np.zeros((2, scene.drive.size))
     for _ in range(6):
         plan = planner.plan(world.state[0].copy(), goal)
         assert plan.statistics["resampled"] == planner.steps - 1
@@ -382,7 +382,7 @@ def test_cpbp_takes_the_cheapest_walker(scene, goal):
 
     planner.sims.act = spied
     plan = planner.plan(scene.state(*LYING), goal)
-    done = np.zeros((2, scene.motors.size))
+    done = np.zeros((2, scene.drive.size))
     walked = np.array(controls).swapaxes(0, 1)
     totals = np.sum(costs, axis=0) + [0.3 * control_cost(scene, walk, done) for walk in walked]
     assert plan.statistics["resampled"] == 0
@@ -449,14 +449,14 @@ def test_cpbp_draws_towards_the_pose_that_the_goal_names(scene, goal):
     for side in ("left", "right"):
         lift = joints.index(f"{side}_shoulder_side")
         assert spread[:, lift].mean() > plain[:, lift].mean() + 1.0  # rad/s
-    alike = np.r_[way == 0, np.ones(scene.motors.size - len(joints), bool)]
+    alike = np.r_[way == 0, np.ones(scene.drive.size - len(joints), bool)]
     assert np.array_equal(spread[:, alike], plain[:, alike])
 
 
 def test_cpbp_lets_loose_what_the_goal_has_a_use_for(scene, goal):
     plain, loose = drawn(scene, goal, 0.02), drawn(scene, goal + Goal(loose=["left_arm"]), 0.02)
     arm = np.array([joint.group == "left_arm" for joint in scene.character.joints.values()])
-    arm = np.r_[arm, np.zeros(scene.motors.size - arm.size, bool)]
+    arm = np.r_[arm, np.zeros(scene.drive.size - arm.size, bool)]
     assert (loose[:, arm].std(axis=0) > 1.5 * plain[:, arm].std(axis=0)).all()
     assert np.array_equal(loose[:, ~arm], plain[:, ~arm])
 
@@ -493,7 +493,7 @@ def test_planned_does_the_first_step_of_its_plan(scene, goal, planned, small):
     assert planned.latest is None
     before = world.state.copy()
     control = planned.control(world)
-    assert control.shape == (1, scene.motors.size)
+    assert control.shape == (1, scene.drive.size)
     assert np.array_equal(control[0], planned.latest.controls[0])
     assert np.array_equal(world.state, before)
     assert same([planned.latest], [CPBP(scene, small, 0, 1).plan(scene.state(*LYING), goal)])

@@ -15,8 +15,8 @@ from tumble.planners.smc.smc import SMC
 from tumble.planners.splines import CEM, MPPI, CEMSettings, MPPISettings, PredictiveSampling, PredictiveSamplingSettings
 
 __all__ = [
-    "CEM", "CPBP", "MCTS", "MPPI", "PLANNERS", "SMC", "CEMSettings", "CPBPSettings", "Kind", "MCTSSettings",
-    "MPPISettings", "PFMPCSettings", "Plan", "Planned", "Planner", "PredictiveSampling", "PredictiveSamplingSettings",
+    "CEM", "CPBP", "MCTS", "MPPI", "PLANNERS", "SMC", "CEMSettings", "CPBPSettings", "MCTSSettings", "MPPISettings",
+    "PFMPCSettings", "Plan", "Planned", "Planner", "PlannerKind", "PredictiveSampling", "PredictiveSamplingSettings",
     "SMCSettings", "planner_kind",
 ]  # fmt: skip
 
