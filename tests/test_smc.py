@@ -209,7 +209,7 @@ def test_every_frame_simulates_just_as_many_plans_as_it_may(scene, goal, samples
     def spied(control, rows=slice(None)):
         acted[rows] += 1
         assert len(control) <= planner.settings.batch
-        act(control, rows)
+        act(control, rows=rows)
 
     planner.sims.act = spied  # type: ignore[method-assign]
     for frame in range(1, 5):
@@ -429,9 +429,9 @@ def test_nothing_is_learned_where_all_plans_break(scene, goal):
     planner, experience = learning(scene, memorable=LEARN_ALL)
     act = planner.sims.act
 
-    def spoiled(control, *rows):
+    def spoiled(control, **some):
         planner.sims.view("qvel")[:] = np.nan
-        act(control, *rows)
+        act(control, **some)
 
     planner.sims.act = spoiled  # type: ignore[method-assign]
     assert planner.plan(scene.state(), goal).cost == np.inf
