@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from tumble.errors import check_number, check_vector, choose
+from tumble.errors import UserError, check_number, check_vector, choose
 from tumble.goals.gait import FASTEST, WORLD, gait
 from tumble.goals.goal import Goal, Way
 from tumble.goals.stance import stance_ways
@@ -48,6 +48,7 @@ def balance(
       pose: of the character, to stand in; 'rest' where it is not given.
       roll: whether rolling over from the back is worth a little too, to planners of whole plans (2014 eq. 11).
     """
+    _check_feet(scene)
     goal = _balance(scene, ALARMED, pose, stance_ways(scene, pose or "rest", roll))
     return goal if facing is None else goal + looking(scene, facing)
 
@@ -55,6 +56,7 @@ def balance(
 def _balance(scene: Scene, alarmed: float, pose: str | None = None, ways: Sequence[Way] = ()) -> Goal:
     """Balance that takes full effort from that cost on."""
     character = scene.character
+    _check_feet(scene)
     left, right = character.feet
     return Goal(
         Velocity(),
@@ -97,6 +99,8 @@ def reaching(scene: Scene, target: Sequence[float], hand: str = "left") -> Goal:
     """
     check_vector("target", target, 3, WORLD, "m")
     character = scene.character
+    if not character.hands:
+        raise UserError(f"'{character.name}' has no hands to reach with")
     side = choose("hand", hand, {name: i for i, name in enumerate(SIDES)})
     point = (float(target[0]), float(target[1]), float(target[2]))
     return Goal(
@@ -184,6 +188,13 @@ GOALS: Mapping[str, Callable[..., Goal]] = {
     "turbo": turbo,
     "gait": gait,
 }
+
+
+def _check_feet(scene: Scene) -> None:
+    """Refuse who does not stand on two feet."""
+    character = scene.character
+    if len(character.feet) != 2:
+        raise UserError(f"balance is that of two feet, and '{character.name}' has {len(character.feet)}; have it go")
 
 
 def _standing(scene: Scene, pose: str = "rest") -> float:

@@ -1,8 +1,8 @@
 """Judging: the goal by which planners judge how well a want is met.
 
-goal_of(scene, Go(speed=1.25, heading=0.5))            # 'steer' of hamalainen2015
-goal_of(scene, Go(speed=1.0, style="gait"))            # the cost of rajamaki2017
-goal_of(scene, Together((StayOn(), Reach((0, 0.4, 2)))))
+    goal_of(scene, Go(speed=1.25, heading=0.5))            # 'steer' of hamalainen2015
+    goal_of(scene, Go(speed=1.0, style="gait"))            # the cost of rajamaki2017
+    goal_of(scene, Together((StayOn(), Reach((0, 0.4, 2)))))
 """
 
 from collections.abc import Callable
@@ -47,7 +47,12 @@ def built(goal: str, scene: Scene, options: dict[str, Any]) -> Goal:
     for name, parameter in takes.items():
         if parameter.default is Parameter.empty and name not in options:
             raise UserError(f"goal '{goal}' needs a {name}")
-    return make(scene, **options)
+    try:
+        return make(scene, **options)
+    except UserError:
+        raise
+    except (TypeError, ValueError) as error:  # options come from outside, as anything that JSON can say
+        raise UserError(f"goal '{goal}' cannot be made with {options}: {error}") from None
 
 
 def _named(want: Single, scene: Scene, going: str) -> tuple[str, dict[str, Any]]:
