@@ -3,20 +3,17 @@
 python examples/hello.py
 """
 
-from tumble import CPBP, Planned, Push, Recorder, Scene, Session, balance, humanoid
+from tumble import CPBP, Balance, Planned, Push, Recorder, Scene, Session, humanoid
 
 # A body on the ground. Proportions are arguments: try humanoid(legs=1.2) or humanoid(mass=90).
 scene = Scene(humanoid())
 
-# What it wants: the cost of being off balance, a sum of named terms.
-goal = balance(scene)
-print("it wants:", ", ".join(goal.names))
-
 # Who controls it: a planner that tries 32 futures of 1.2 s in every frame.
-controller = Planned(CPBP(scene, seed=1), goal)
+controller = Planned(CPBP(scene, seed=1))
 
-# The live loop. It starts lying on its back.
-session = Session(scene, controller, scene.state("t-pose", lying="supine"))
+# The live loop: a body that lies on its back and wants to be up and at rest.
+session = Session(scene, controller, scene.state("t-pose", lying="supine"), Balance())
+print("it is judged by:", ", ".join(controller.goal.names))
 recorder = Recorder(session, scenario="hello", controller="cpbp", seed=1)
 
 while session.time < 8:

@@ -101,10 +101,10 @@ def still() -> Still:
 @pytest.fixture
 def doers(monkeypatch: pytest.MonkeyPatch) -> "list[Doer]":
     """All that are made as controller 'walker' from now on; they are `Doer`s."""
-    from doing import Doer, doer  # noqa: PLC0415 - few tests need skills and the studio
+    from doing import Doer, doer  # here, because few tests need skills
 
-    from tumble.controllers import CONTROLLERS, ControllerKind  # noqa: PLC0415
-    from tumble.walking import WalkSettings  # noqa: PLC0415
+    from tumble.controllers import CONTROLLERS, ControllerKind
+    from tumble.walking import WalkSettings
 
     made: list[Doer] = []
 
@@ -120,9 +120,9 @@ def doers(monkeypatch: pytest.MonkeyPatch) -> "list[Doer]":
 @pytest.fixture
 def crates(monkeypatch: pytest.MonkeyPatch) -> str:
     """The name of a scenario with crates."""
-    from doing import Crates  # noqa: PLC0415
+    from doing import Crates
 
-    from tumble.scenarios import SCENARIOS  # noqa: PLC0415
+    from tumble.scenarios import SCENARIOS
 
     monkeypatch.setitem(SCENARIOS, Crates.name, Crates)
     return Crates.name

@@ -168,7 +168,7 @@ BAD = [
     (Together((Balance(), Reach(POINT))), "planners reach alone, while going, or while staying on a ball"),
     (Together((Juggle(), Reach(POINT))), "planners reach alone, while going, or while staying on a ball"),
     (Together((StayOn(), Go(), Reach(POINT))), "planners reach alone, while going, or while staying on a ball"),
-    (Together((Reach(POINT), Reach(POINT, hand="right"))), "together are wants of different kinds, got: reach and reach"),
+    (Together((Reach(POINT), Reach(POINT, hand="right"))), "together are wants of different kinds, got: reach and"),
     (Together(()), "together are 1 to 7 wants, got 0"),
 ]
 

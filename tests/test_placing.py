@@ -1,4 +1,4 @@
-"""Placing: lowest points against a brute-force support function, and characters put somewhere, with any kind of root."""
+"""Placing: lowest points against a brute-force support function; characters put somewhere, with any kind of root."""
 
 import math
 import re
@@ -98,7 +98,8 @@ def test_lowest_is_the_least_of_all_points(kind):
 def test_lowest_is_what_the_engine_says_of_the_ground(kind):
     """Up to where its own search for the nearest points ends."""
     spec = mujoco.MjSpec.from_string(f"""<mujoco><worldbody><geom name="ground" type="plane" size="0 0 1"/>
-        <body name="body"><freejoint/><geom name="geom" type="{kind}" size="0.1 0.2 0.3"/></body></worldbody></mujoco>""")
+        <body name="body"><freejoint/><geom name="geom" type="{kind}" size="0.1 0.2 0.3"/></body></worldbody>
+        </mujoco>""")
     model = spec.compile()
     data, rng = mujoco.MjData(model), np.random.default_rng(1)
     for _ in range(10):
@@ -285,7 +286,7 @@ def test_the_planar_root_is_cartesian(flat):
     for pitch in (0.0, 0.7, -2.0):
         data.qpos[:3] = 1.5, 0.9, pitch
         mujoco.mj_kinematics(flat.model, data)
-        assert data.body("torso").xpos == pytest.approx(origin + [1.5, 0.0, 0.9], abs=1e-12)
+        assert data.body("torso").xpos == pytest.approx(np.add(origin, [1.5, 0.0, 0.9]), abs=1e-12)
         wanted = [math.cos(pitch), 0, -math.sin(pitch)]
         assert data.body("torso").xmat.reshape(3, 3)[:, 0] == pytest.approx(wanted, abs=1e-12)
 
@@ -349,7 +350,7 @@ def test_a_root_that_is_left_alone_stays(scene):
 
 def test_bad_places(scene):
     for call, message in (
-        (lambda: scene.place(scene.state(), lying="sitting"), "no way to lie 'sitting'; there are: prone, supine, upri"),
+        (lambda: scene.place(scene.state(), lying="sitting"), "no way to lie 'sitting'; there are: prone, supine, up"),
         (lambda: scene.place(scene.state(), pose="reddy"), "no pose 'reddy'; there are: ready, rest, t-pose, taiko"),
     ):
         with pytest.raises(UserError, match=re.escape(message)):

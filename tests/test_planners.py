@@ -610,7 +610,7 @@ ROUNDING = 1e-6  # relative; a ball that rests is another island of contacts, an
 @each_planner
 @pytest.mark.parametrize("ball", [False, True], ids=["the same", "a ball more"])
 def test_a_planner_goes_on_in_another_scene(name, ball, scene, ball_scene, goal):
-    """Plan and random numbers go along: the next frame is that of the planner that stayed, to the last bit or nearly."""
+    """Plan and random numbers go along: the next frame is that of the planner that stayed, but for rounding."""
     stays, goes = frozen(make(name, scene)), frozen(make(name, scene))
     state, there = scene.state(*LYING), ball_scene if ball else Scene(humanoid())
     for _ in range(3):

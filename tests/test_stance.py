@@ -9,6 +9,7 @@ import pytest
 from tumble.characters import CHARACTERS, humanoid
 from tumble.errors import UserError
 from tumble.goals import GOALS, Goal, Term, Way, balance, looking, on_ball, reach, reaching
+from tumble.goals.judging import goal_of
 from tumble.goals.stance import (
     BonesSpeed,
     ComSpeed,
@@ -22,7 +23,6 @@ from tumble.goals.stance import (
     heading,
     stance_ways,
 )
-from tumble.goals.judging import goal_of
 from tumble.goals.wants import Balance, Meet
 from tumble.live.commands import decode
 from tumble.planners.smc.quality import MotionQuality

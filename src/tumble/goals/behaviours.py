@@ -168,6 +168,7 @@ def turbo(scene: Scene, velocity: Sequence[float]) -> Goal:
     block of 0.5 m, because a foot on the block lifts the mean of the feet.
     """
     check_vector("velocity", velocity, 2, FASTEST, "m/s")
+    _check_feet(scene)
     left, right = scene.character.feet
     rise = 0.2 * math.hypot(*velocity)  # "slightly upwards"
     wanted = (float(velocity[0]), float(velocity[1]), rise)

@@ -1,8 +1,8 @@
 """Judging: the goal by which planners judge how well a want is met.
 
-    goal_of(scene, Go(speed=1.25, heading=0.5))            # 'steer' of hamalainen2015
-    goal_of(scene, Go(speed=1.0, style="gait"))            # the cost of rajamaki2017
-    goal_of(scene, Together((StayOn(), Reach((0, 0.4, 2)))))
+goal_of(scene, Go(speed=1.25, heading=0.5))            # 'steer' of hamalainen2015
+goal_of(scene, Go(speed=1.0, style="gait"))            # the cost of rajamaki2017
+goal_of(scene, Together((StayOn(), Reach((0, 0.4, 2)))))
 """
 
 from collections.abc import Callable

@@ -119,8 +119,10 @@ class Sims:
         """Have the next `act`, `load` or reading of contacts be by a drive; `act` does so by itself."""
         if drive is not self._drive:
             if drive not in self.scene.drives.values():
-                have = ", ".join(self.scene.drives)
-                raise UserError(f"the drive '{drive.name}' is not one of this scene, which has: {have}; take `scene.drives`")
+                raise UserError(
+                    f"the drive '{drive.name}' is not one of this scene, which has: {', '.join(self.scene.drives)};"
+                    " take `scene.drives`"
+                )
             self.batch.set_models(drive.model)
             self._drive = drive
 
