@@ -220,7 +220,7 @@ def test_grips_come_after_joints_and_are_open_under_servos():
 # Several drives in one model ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("props", [[], [Ball(), Crate("crate", (1.0, 0.0, 0.2))]], ids=["alone", "with props"])
+@pytest.mark.parametrize("props", [[], [Ball()], [CROWD[0]]], ids=["alone", "a ball", "a companion"])
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize(("name", "frames"), [("servo", 60), ("torque", 12)])  # 60 and 204 steps
 def test_a_drive_acts_to_the_last_bit_as_if_it_were_alone(name, frames, body, props):
@@ -239,6 +239,39 @@ def test_a_drive_acts_to_the_last_bit_as_if_it_were_alone(name, frames, body, pr
             assert np.array_equal(worlds[0].view(field), worlds[1].view(field)), (frame, field)
     assert not worlds[0].broken.any()
     assert not np.array_equal(worlds[0].state[0], worlds[0].state[1])
+
+
+@pytest.mark.parametrize(("name", "body"), [("servo", "humanoid"), ("torque", "humanoid"), ("torque", "biped")])
+def test_crates_change_nothing_of_that_where_no_idle_grip_ties_them(name, body):
+    props = [Crate("crate", (0.6, 0.0, 0.2))]
+    both, alone = Scene(BODIES[body](), props), Scene(BODIES[body](), props, drives=[name])
+    for frame, (one, two) in enumerate(frames_of(both, alone, name)):
+        assert np.array_equal(one, two), frame
+
+
+def test_idle_grips_change_no_more_than_rounding():
+    """An actuator between hand and crate ties them into one island of contacts, even in a group that is off."""
+    props = [Crate("crate", (0.6, 0.0, 0.2))]
+    both, alone = Scene(biped(), props), Scene(biped(), props, drives=["servo"])
+    differed = 0.0
+    for one, two in frames_of(both, alone, "servo"):
+        differed = max(differed, np.abs(one - two).max())
+    assert differed < 1e-9
+
+
+def frames_of(both: Scene, alone: Scene, name: str):
+    """(frames) of pairs of positions and speeds, each after one frame by the same drive from the same state."""
+    drives, rng = (both.drives[name], alone.drive), np.random.default_rng(0)
+    worlds = Sims(both, 3, 1), Sims(alone, 3, 1)
+    for sims in worlds:
+        sims.load(sims.scene.state("t-pose", "supine", height=0.05))
+    for _ in range(20):
+        control = rng.uniform(drives[0].low, drives[0].high, (3, drives[0].size))
+        for field in ("qpos", "qvel", "qacc_warmstart"):
+            worlds[1].view(field)[:] = worlds[0].view(field)
+        for sims, drive in zip(worlds, drives, strict=True):
+            sims.act(control, drive)
+        yield [np.hstack([sims.view("qpos"), sims.view("qvel")]) for sims in worlds]
 
 
 @pytest.mark.parametrize("order", [("servo", "torque"), ("torque", "servo")])
