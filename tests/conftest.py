@@ -12,9 +12,11 @@ from tumble.characters import humanoid
 from tumble.control.controller import Controller
 from tumble.controllers import CONTROLLERS
 from tumble.goals import Goal, balance
+from tumble.goals.wants import WANTS, Want
 from tumble.planners import CPBPSettings
 from tumble.scenarios import SCENARIOS, register
 from tumble.userfile import REGISTRIES
+from tumble.world.drives import Drive
 from tumble.world.props import Ball
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
@@ -47,27 +49,40 @@ def small() -> CPBPSettings:
 class Still(Controller):
     """Holds every joint with full strength; notes what it was shown and told."""
 
+    takes = WANTS
+
     def __init__(self) -> None:
         self.states: list[np.ndarray] = []
         self.forces: list[np.ndarray] = []
-        self.goals: list[Goal] = []
-        self.parameters: list[tuple[str, float]] = []
+        self.wants: list[Want] = []
+        self.scenes: list[Scene] = []
+        self.parameters: list[dict[str, float]] = []
         self.directions: list[tuple[float, float] | None] = []
 
+    @property
+    def drive(self) -> Drive:
+        """The first of the scene it was started or moved into."""
+        return self.scene.drive
+
     def start(self, sims: Sims) -> None:
+        self.scene = sims.scene
         self.states.clear()
+
+    def refuses(self, sims: Sims, want: Want) -> str | None:
+        return None
+
+    def want(self, sims: Sims, want: Want) -> None:
+        self.wants.append(want)
 
     def control(self, sims: Sims) -> np.ndarray:
         self.states.append(sims.state[0].copy())
         self.forces.append(sims.view("xfrc_applied")[0].copy())
-        motors = sims.scene.motors
-        return np.tile(np.r_[np.zeros(motors.joints), np.ones(motors.size - motors.joints)], (sims.nsim, 1))
+        drive = sims.scene.drive
+        return np.tile(np.r_[np.zeros(drive.joints), np.ones(drive.size - drive.joints)], (sims.nsim, 1))
 
-    def check_goal(self, goal: Goal) -> None:
-        pass
-
-    def set_goal(self, goal: Goal) -> None:
-        self.goals.append(goal)
+    def move(self, scene: Scene) -> None:
+        self.scene = scene
+        self.scenes.append(scene)
 
     def attend(self, direction: tuple[float, float] | None) -> None:
         self.directions.append(direction)
@@ -88,6 +103,8 @@ def still() -> Still:
 @pytest.fixture
 def doers() -> Iterator[list[Doer]]:
     """All that are made as controller 'walker' from now on; they are `Doer`s."""
+    from doing import Doer  # here, because few tests need skills
+
     made: list[Doer] = []
 
     def make(*given: Any) -> Doer:
