@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from tumble.characters import CHARACTERS, LEGGED, STEPPERS, biped, character, humanoid
+from tumble.characters import CHARACTERS, biped, character, humanoid
 from tumble.characters.character import Character
 from tumble.errors import UserError
 from tumble.live.commands import Reset
@@ -178,7 +178,7 @@ def test_a_body_with_box_feet_stands():
 
 # Characters put somewhere ---------------------------------------------------------------------------
 
-ALL = [*CHARACTERS, *STEPPERS, *LEGGED]
+ALL = [*CHARACTERS]
 PLANAR = "planar"
 
 

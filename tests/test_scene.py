@@ -96,6 +96,7 @@ def test_fingerprint_tells_physics_apart(scene):
 
 
 HUMANOID = {"kind": "humanoid"}
+TALL, TALLER = HUMANOID | {"height": "x"}, HUMANOID | {"height": 99}
 BAD = [
     (lambda s: s.body("torzo"), "no body 'torzo' in the scene of 'humanoid'; there are: head, left_foot,"),
     (lambda s: s.body("torzo"), "(did you mean 'torso'?)"),
