@@ -9,7 +9,7 @@ Both act on the same state row through their own drives: handing over is choosin
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from tumble.goals.wants import Balance, Go, Want, part
 from tumble.planners import Planned
 from tumble.settings import replaced
 from tumble.skills.performer import Performer
+from tumble.walking.style import Style
 from tumble.world.drives import Drive
 from tumble.world.scene import Scene
 from tumble.world.sims import Control, Sims
@@ -149,8 +150,11 @@ class Relay(Controller):
         self._follow(sims)
 
     def _follow(self, sims: Sims) -> None:
-        """Have who acts be who the memory says."""
-        self._acting = self.rising if sims.memory(MEMORY).rising[0] else self.walking
+        """Have who acts be who the memory says; what it sees is computed for its drive."""
+        acting: Controller = self.rising if sims.memory(MEMORY).rising[0] else self.walking
+        if acting is not self._acting:
+            self._acting = acting
+            sims.refresh(acting.drive)
 
     def refuses(self, sims: Sims, want: Want) -> str | None:
         return self.walking.refuses(sims, want)
@@ -203,7 +207,6 @@ class Relay(Controller):
             self.rising.want(sims, Balance())
         elif self._wanted is not None:
             self.walking.want(sims, self._wanted)
-        sims.refresh(self._acting.drive)
 
     def attend(self, direction: tuple[float, float] | None) -> None:
         self._acting.attend(direction)
@@ -226,6 +229,10 @@ class Relay(Controller):
         self.rising.close()
 
     @property
-    def styles(self) -> Any:
+    def styles(self) -> list[Style]:
         """See `Walker`."""
         return self.walking.styles
+
+    def restyle(self, style: Style) -> None:
+        """See `Walker`."""
+        self.walking.restyle(style)

@@ -19,7 +19,7 @@ import math
 import os
 import secrets
 import zipfile
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -33,8 +33,10 @@ from tumble.control.controller import closing
 from tumble.controllers import controller_kind, played_back
 from tumble.errors import UserError
 from tumble.goals.wants import Want
-from tumble.live.commands import Command
-from tumble.live.session import Frame, Session
+from tumble.live.commands import Command, Restyle, SetParameter
+from tumble.live.session import Frame, Session, styles_of
+from tumble.walking.style import builtin_styles
+from tumble.walking.style_file import written
 from tumble.world.scene import Scene
 
 FORMAT = "tumble recording 2"
@@ -77,6 +79,7 @@ class RecordingHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     versions: dict[str, str]
     acting: list[str]  # names of who acted, by number
     parts: list[PartHeader]
+    styles: list[str] = []  # of walking, that are not the usual ones at its beginning; see `Restyle`
 
 
 class _Titled(msgspec.Struct):
@@ -128,12 +131,19 @@ class Part:
             state[1 : 1 + self.about.motion] = self.motion[frame - 1]
         return state
 
-    def first_difference(self, recording: "Recording") -> int | None:
-        """Step the physics again; the first frame that differs in any bit, or None."""
-        header = recording.header
+    def first_difference(self, header: RecordingHeader, before: Sequence[Command] = ()) -> int | None:
+        """Step the physics again; the first frame that differs in any bit, or None.
+
+        Args:
+          before: settings and styles that were changed earlier.
+        """
         kind = controller_kind(header.controller)
         settings = msgspec.convert(header.settings, type=kind.settings)
         controller = played_back(kind.make(self.scene, settings, header.seed, 1), self.controls)
+        for command in before:
+            if isinstance(command, Restyle):
+                controller.restyle(command.built())  # type: ignore[attr-defined]
+        controller.set_parameters({one.name: one.value for one in before if isinstance(one, SetParameter)})
         session = Session(self.scene, controller, self.start, self.about.want)
         session.world.load(self.start)  # with the memory of then
         due: dict[int, list[Command]] = {}
@@ -188,12 +198,14 @@ class Recording:
     def first_difference(self) -> int | None:
         """Step the physics of all parts again; the first frame that differs in any bit, or None."""
         self.scene()
-        before = 0
+        frames, before = 0, list[Command](map(Restyle, self.header.styles))
         for part in self.parts:
-            different = part.first_difference(self)
+            different = part.first_difference(self.header, before)
             if different is not None:
-                return before + different
-            before += part.about.frames
+                return frames + different
+            frames += part.about.frames
+            lasting = [timed.command for timed in part.about.commands]
+            before += [command for command in lasting if isinstance(command, Restyle | SetParameter)]
         return None
 
     def write(self, file: Any) -> None:
@@ -313,11 +325,11 @@ class _Open:
     """A part that is being recorded."""
 
     def __init__(self, session: Session) -> None:
-        self.scene, (self.index, self.start) = session.scene, session.entered
-        self.want = session.wanted
+        self.scene, entered, self.want = session.scene, session.entered, session.wanted
+        self.index, self.start = entered.index, entered.state
         self.motion, self.memory, self.controls = list[np.ndarray](), list[np.ndarray](), list[np.ndarray]()
         self.acting: list[int] = []
-        self.commands: list[Timed] = []
+        self.commands = [Timed(0, command) for command in entered.forces]
 
     def closed(self) -> Part:
         """What was recorded so far."""
@@ -350,8 +362,11 @@ class Recorder:
             raise UserError("a recording begins where no push or drag goes on; start it before, or after their end")
         self._about: dict[str, Any] = {"scenario": scenario, "controller": controller, "seed": seed}
         self._about["settings"] = dict(settings or {})
+        if hasattr(session.controller, "restyle"):
+            usual = builtin_styles().values()
+            self._about["styles"] = [written(style) for style in styles_of(session.controller) if style not in usual]
         self._session = session
-        session.entered = session.index, session.world.state[0].copy()
+        session.mark()
         self._done: list[Part] = []
         self._open, self._entered = _Open(session), session.entered
         self._names: list[str] = []

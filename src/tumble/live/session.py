@@ -10,9 +10,9 @@ Studio, recorder and benchmark are listeners of this loop. It runs as fast as it
 real time paces it from outside. Headless and live are the same loop.
 """
 
+import contextlib
 import math
 import time
-from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -21,10 +21,11 @@ import numpy as np
 
 from tumble.control.controller import Controller
 from tumble.controllers import refusal
-from tumble.errors import UserError
+from tumble.errors import UserError, choose
 from tumble.goals.wants import WANTS, Want, kept
-from tumble.live.commands import Command, Drag, Explode, Push, Release, Reset, SetParameter, Throw
+from tumble.live.commands import Command, Drag, Explode, Push, Release, Reset, Restyle, SetParameter, Throw
 from tumble.live.timed import TimedLaw
+from tumble.walking.style import Style
 from tumble.world.drives import Servo
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
@@ -62,6 +63,21 @@ class Frame:
 Listener = Callable[["Session", Frame], None]
 
 
+@dataclass(frozen=True, eq=False)
+class Entered:
+    """When the present scene was entered, or time turned back; a recording goes on with another part from there.
+
+    Attributes:
+      index: of the first frame after it.
+      state: then.
+      forces: pushes and a drag that go on.
+    """
+
+    index: int
+    state: np.ndarray
+    forces: tuple[Command, ...]
+
+
 @dataclass
 class _Force:
     """A push that goes on for some frames."""
@@ -83,14 +99,16 @@ class Session:
       wanted: all that is wanted by now; None where nobody has said anything.
       listeners: called with (session, frame) after every step.
       index: of the next frame.
-      entered: (index, state): when and in which state the present scene was entered, or time turned back.
+      waiting: commands that are applied before the next frame: of drags the last one, of several wants what they
+        come to, of styles the last one of a name.
+      entered: see `Entered`.
     """
 
     def __init__(self, scene: Scene, controller: Controller, state: np.ndarray, want: Want | None = None) -> None:
         self.controller = controller
         self.wanted: Want | None = None
         self.listeners: list[Listener] = []
-        self._inbox: deque[Command] = deque()
+        self.waiting: tuple[Command, ...] = ()
         self._pushes: list[_Force] = []
         self._drag: Drag | None = None
         self._build(scene, state, 0)
@@ -98,6 +116,7 @@ class Session:
         if want is not None:
             self._check(want, None)
             self._want(want)
+        self.mark()
 
     def _build(self, scene: Scene, state: np.ndarray, index: int) -> None:
         self.scene, self.index = scene, index
@@ -105,7 +124,14 @@ class Session:
         self.world.use(self.controller.drive)
         self.world.load(state)
         self._placed = mujoco.MjData(scene.model)
-        self.entered = index, state.copy()
+        bodies = {scene.model.body(i).name for i in range(scene.model.nbody)}
+        self._pushes = [push for push in self._pushes if push.body in bodies]
+        if self._drag is not None and self._drag.body not in bodies:
+            self._drag = None
+
+    def mark(self) -> None:
+        """Have another part of a recording begin here."""
+        self.entered = Entered(self.index, self.world.state[0].copy(), self._forces)
 
     def enter(self, scene: Scene, state: np.ndarray | None = None) -> None:
         """Go on in another scene of the same cast: with a prop more, another mass, other proportions.
@@ -116,23 +142,27 @@ class Session:
             state = scene.carried(self.world.state[0], self.scene)
         self.controller.move(scene)
         self._build(scene, state, self.index)
-        bodies = {scene.model.body(i).name for i in range(scene.model.nbody)}
-        self._pushes = [push for push in self._pushes if push.body in bodies]
-        if self._drag is not None and self._drag.body not in bodies:
-            self._drag = None
-        if self.wanted is not None:
-            self.controller.want(self.world, self.wanted)
+        self._go_on()
 
     def rewind(self, scene: Scene, state: np.ndarray, index: int) -> None:
         """Go on from a moment of the past, with what is wanted now; the controller begins anew, with that memory."""
         if scene is not self.scene:
             self.controller.move(scene)
-        self._build(scene, state, index)
         self._pushes = []
+        self._build(scene, state, index)
         self.controller.start(self.world)
         self.world.load(state)  # with the memory, which a start clears
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Want here what is wanted; of what waits, what this scene cannot do is forgotten."""
         if self.wanted is not None:
             self.controller.want(self.world, self.wanted)
+        waiting, self.waiting = self.waiting, ()
+        for command in waiting:
+            with contextlib.suppress(UserError):
+                self.send(command)
+        self.mark()
 
     @property
     def time(self) -> float:
@@ -149,24 +179,39 @@ class Session:
 
         Parameters that only make sense together are sent together.
         """
-        wanted = self._next_wanted
+        wanted = self.asked
         for command in commands:
-            if isinstance(command, Push | Drag | Release | Explode | Throw | Reset | SetParameter):
+            if isinstance(command, Push | Drag | Release | Explode | Throw | Reset | SetParameter | Restyle):
                 command.check(self.scene)
             else:
                 wanted = self._check(command, wanted)
+            if isinstance(command, Restyle):
+                choose("style", command.named, {style.name: style for style in styles_of(self.controller)})
         if any(isinstance(command, SetParameter) for command in commands):
-            self.controller.check_parameters(_changes((*self._inbox, *commands)))
-        self._inbox += commands
+            self.controller.check_parameters(_changes((*self.waiting, *commands)))
+        self.waiting = _without_repeats((*self.waiting, *commands), wanted)
 
     @property
-    def _next_wanted(self) -> Want | None:
-        """All that will be wanted when the inbox is empty."""
+    def asked(self) -> Want | None:
+        """All that will be wanted in the next frame."""
         wanted = self.wanted
-        for command in self._inbox:
+        for command in self.waiting:
             if isinstance(command, WANTS):
                 wanted = kept(wanted, command)
         return wanted
+
+    @property
+    def drag(self) -> Drag | None:
+        """What will be dragged in the next frame."""
+        drags = [command for command in self.waiting if isinstance(command, Drag | Release)]
+        last = drags[-1] if drags else self._drag
+        return last if isinstance(last, Drag) else None
+
+    @property
+    def _forces(self) -> tuple[Command, ...]:
+        """Commands that would have the pushes and the drag go on as they do."""
+        pushes = [Push(one.body, _vector(one.force), one.frames * self.scene.dt) for one in self._pushes]
+        return (*pushes, *(() if self._drag is None else (self._drag,)))
 
     def _check(self, want: Want, wanted: Want | None) -> Want:
         """All that is wanted after one more want; refuses what the controller does."""
@@ -179,11 +224,14 @@ class Session:
 
     def step(self) -> Frame:
         """One frame: commands, control, act, publish."""
-        commands = tuple(self._inbox.popleft() for _ in range(len(self._inbox)))
-        for command in commands:
-            self._apply(command)
-        if changes := _changes(commands):
-            self.controller.set_parameters(changes)
+        commands = self.waiting
+        try:
+            for command in commands:
+                self._apply(command)
+            if changes := _changes(commands):
+                self.controller.set_parameters(changes)
+        finally:
+            self.waiting = self.waiting[len(commands) :]  # only now: others look at them from other threads meanwhile
         self.controller.attend(self._pull())
         began = time.perf_counter()
         control = self.controller.control(self.world)
@@ -224,6 +272,8 @@ class Session:
                 self._drag = None
             case Throw() | Reset():
                 command.apply(self.world)
+            case Restyle():
+                self.controller.restyle(command.built())  # type: ignore[attr-defined]
             case SetParameter():
                 pass  # all at once, after the others
             case _:
@@ -303,3 +353,39 @@ class Session:
 def _changes(commands: Iterable[Command]) -> dict[str, float]:
     """Parameters by name that commands set; the last one counts."""
     return {command.name: command.value for command in commands if isinstance(command, SetParameter)}
+
+
+def _without_repeats(commands: tuple[Command, ...], wanted: Want | None) -> tuple[Command, ...]:
+    """Commands without those that later ones make idle; several wants are the one that they come to."""
+    left: list[Command] = []
+    seen: set[object] = set()
+    for command in reversed(commands):
+        match command:
+            case Drag() | Release():
+                subject: object = Drag
+            case Restyle():
+                subject = command.named
+            case Push() | Explode() | Throw() | Reset() | SetParameter():
+                left.append(command)
+                continue
+            case _:
+                subject = Want
+        if subject not in seen:
+            left.append(command)
+        elif subject is Want and wanted is not None:
+            last = next(i for i, one in enumerate(left) if isinstance(one, WANTS))
+            left[last] = wanted
+        seen.add(subject)
+    return tuple(reversed(left))
+
+
+def styles_of(controller: Controller) -> list[Style]:
+    """Styles of walking that can be changed; refuses a controller that has none."""
+    if not hasattr(controller, "restyle"):
+        raise UserError("nobody here walks in a style; choose the controller 'walker'")
+    return list(controller.styles)  # type: ignore[attr-defined]
+
+
+def _vector(array: np.ndarray) -> tuple[float, float, float]:
+    x, y, z = array.tolist()
+    return x, y, z

@@ -90,9 +90,8 @@ class Planned(Controller):
         return Report(plan=self.latest, names=self._names)
 
     def move(self, scene: Scene) -> None:
-        self.scene, self.planner = scene, self.planner.in_scene(scene)
-        if self._want is not None:
-            self._goal = goal_of(scene, self._want, self.planner.going)
+        goal = self._goal if self._want is None else goal_of(scene, self._want, self.planner.going)  # or it is refused
+        self.scene, self.planner, self._goal = scene, self.planner.in_scene(scene), goal
 
     def check_parameters(self, changes: Mapping[str, float]) -> None:
         self._changed(changes)
