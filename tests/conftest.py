@@ -1,6 +1,7 @@
 """Scenes and small settings that many tests share; built once, so that numba compiles once."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from tumble.characters import humanoid
 from tumble.control.controller import Controller
 from tumble.controllers import CONTROLLERS, ControllerKind
 from tumble.goals import Goal, balance
+from tumble.goals.wants import WANTS, Want
 from tumble.planners import CPBPSettings
 from tumble.scenarios import SCENARIOS
 from tumble.walking import WalkSettings
@@ -43,14 +45,22 @@ def small() -> CPBPSettings:
     return CPBPSettings(samples=8, horizon=0.2)
 
 
-class Still(Controller):
-    """Holds every joint with full strength; notes what it was shown and told."""
+@dataclass(frozen=True)
+class NoSettings:
+    """Of controllers that have none."""
 
-    def __init__(self) -> None:
+
+class Still(Controller):
+    """Holds every joint with full strength; takes any want; notes what it was shown and told."""
+
+    takes = WANTS
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene, self.drive = scene, scene.drive
         self.states: list[np.ndarray] = []
         self.forces: list[np.ndarray] = []
-        self.goals: list[Goal] = []
-        self.parameters: list[tuple[str, float]] = []
+        self.wants: list[Want] = []
+        self.parameters: list[dict[str, float]] = []
         self.directions: list[tuple[float, float] | None] = []
 
     def start(self, sims: Sims) -> None:
@@ -59,14 +69,17 @@ class Still(Controller):
     def control(self, sims: Sims) -> np.ndarray:
         self.states.append(sims.state[0].copy())
         self.forces.append(sims.view("xfrc_applied")[0].copy())
-        motors = sims.scene.motors
-        return np.tile(np.r_[np.zeros(motors.joints), np.ones(motors.size - motors.joints)], (sims.nsim, 1))
+        drive = self.drive
+        return np.tile(np.r_[np.zeros(drive.joints), np.ones(drive.size - drive.joints)], (sims.nsim, 1))
 
-    def check_goal(self, goal: Goal) -> None:
-        pass
+    def refuses(self, sims: Sims, want: Want) -> str | None:
+        return None
 
-    def set_goal(self, goal: Goal) -> None:
-        self.goals.append(goal)
+    def want(self, sims: Sims, want: Want) -> None:
+        self.wants.append(want)
+
+    def move(self, scene: Scene) -> None:
+        self.scene, self.drive = scene, scene.drive
 
     def attend(self, direction: tuple[float, float] | None) -> None:
         self.directions.append(direction)
@@ -79,9 +92,27 @@ class Still(Controller):
 
 
 @pytest.fixture
-def still() -> Still:
-    """A controller that holds the pose."""
-    return Still()
+def still(scene: Scene) -> Still:
+    """A controller that holds the pose, in `scene`."""
+    return Still(scene)
+
+
+@pytest.fixture
+def ball_still(ball_scene: Scene) -> Still:
+    """The same in `ball_scene`."""
+    return Still(ball_scene)
+
+
+@pytest.fixture
+def known(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, type[Controller]], None]:
+    """Have a class of controllers, made of a scene alone, be known by a name; for replays."""
+
+    def know(name: str, kind: type[Controller]) -> None:
+        made = ControllerKind(lambda scene, *_: kind(scene), kind, NoSettings, "a controller of a test")
+        monkeypatch.setitem(CONTROLLERS, name, made)
+
+    know("still", Still)
+    return know
 
 
 @pytest.fixture
@@ -93,7 +124,7 @@ def doers(monkeypatch: pytest.MonkeyPatch) -> list[Doer]:
         made.append(doer(*given))
         return made[-1]
 
-    monkeypatch.setitem(CONTROLLERS, "walker", ControllerKind(make, WalkSettings, "pretends to do scripts"))
+    monkeypatch.setitem(CONTROLLERS, "walker", ControllerKind(make, Doer, WalkSettings, "pretends to do scripts"))
     return made
 
 

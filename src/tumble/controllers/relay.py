@@ -150,8 +150,8 @@ class Relay(Controller):
         self._follow(sims)
 
     def _follow(self, sims: Sims) -> None:
-        """Have who acts be who the memory says; what it sees is computed for its drive."""
-        acting: Controller = self.rising if sims.memory(MEMORY).rising[0] else self.walking
+        """Have who acts be who the memory says, with sensors and contacts as its drive has them."""
+        acting = self.rising if sims.memory(MEMORY).rising[0] else self.walking
         if acting is not self._acting:
             self._acting = acting
             sims.refresh(acting.drive)

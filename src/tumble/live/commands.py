@@ -148,11 +148,6 @@ class Restyle(_Command, frozen=True):
         """The style."""
         return style_in(self.style.encode(), "restyle")
 
-    @property
-    def named(self) -> str:
-        """The style's name."""
-        return self.built().name
-
 
 Command: TypeAlias = Push | Drag | Release | Explode | Throw | Reset | SetParameter | Restyle | Single | Together
 

@@ -19,7 +19,7 @@ import math
 import os
 import secrets
 import zipfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -33,10 +33,8 @@ from tumble.control.controller import closing
 from tumble.controllers import controller_kind, played_back
 from tumble.errors import UserError
 from tumble.goals.wants import Want
-from tumble.live.commands import Command, Restyle, SetParameter
-from tumble.live.session import Frame, Session, styles_of
-from tumble.walking.style import builtin_styles
-from tumble.walking.style_file import written
+from tumble.live.commands import Command, Drag, Push, Restyle
+from tumble.live.session import Frame, Session
 from tumble.world.scene import Scene
 
 FORMAT = "tumble recording 2"
@@ -59,6 +57,9 @@ class PartHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     scene: dict[str, Any]
     fingerprint: str
     want: Want | None
+    settings: dict[str, Any]  # of the controller when it began; those of the recording where it says none
+    styles: list[str]  # of walking, that were not the builtin ones; see `Restyle`
+    forces: list[Push | Drag]  # that went on when it began
     commands: list[Timed]
     # numbers of a state, of places and speeds, of memories, of a control; controls that were held
     state: int
@@ -79,7 +80,6 @@ class RecordingHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     versions: dict[str, str]
     acting: list[str]  # names of who acted, by number
     parts: list[PartHeader]
-    styles: list[str] = []  # of walking, that are not the usual ones at its beginning; see `Restyle`
 
 
 class _Titled(msgspec.Struct):
@@ -125,28 +125,29 @@ class Part:
 
     def state(self, frame: int) -> np.ndarray:
         """The state after so many frames, with places, speeds and memories as recorded; a copy."""
-        state = self.start.copy()
-        if frame > 0:
-            state[0] += frame * self.scene.dt
-            state[1 : 1 + self.about.motion] = self.motion[frame - 1]
-        return state
+        state, scene = self.start.copy(), self.scene
+        if frame == 0:
+            return state
+        state[0] += frame * scene.dt
+        state[1 : 1 + self.about.motion] = self.motion[frame - 1]
+        data = scene.show(state)
+        data.userdata[: self.about.memory] = self.memory[frame - 1]
+        return scene.read(data)
 
-    def first_difference(self, header: RecordingHeader, before: Sequence[Command] = ()) -> int | None:
-        """Step the physics again; the first frame that differs in any bit, or None.
-
-        Args:
-          before: settings and styles that were changed earlier.
-        """
+    def first_difference(self, recording: "Recording") -> int | None:
+        """Step the physics again; the first frame that differs in any bit, or None."""
+        header = recording.header
         kind = controller_kind(header.controller)
-        settings = msgspec.convert(header.settings, type=kind.settings)
+        try:
+            settings = msgspec.convert(self.about.settings or header.settings, type=kind.settings)
+        except msgspec.ValidationError as error:
+            raise UserError(f"the recording's settings are none of '{header.controller}': {error}") from None
         controller = played_back(kind.make(self.scene, settings, header.seed, 1), self.controls)
-        for command in before:
-            if isinstance(command, Restyle):
-                controller.restyle(command.built())  # type: ignore[attr-defined]
-        controller.set_parameters({one.name: one.value for one in before if isinstance(one, SetParameter)})
+        for style in self.about.styles:
+            controller.restyle(Restyle(style).built())  # type: ignore[attr-defined]
         session = Session(self.scene, controller, self.start, self.about.want)
         session.world.load(self.start)  # with the memory of then
-        due: dict[int, list[Command]] = {}
+        due: dict[int, list[Command]] = {0: list(self.about.forces)}
         for timed in self.about.commands:
             due.setdefault(timed.frame, []).append(timed.command)
         motion, used = self.about.motion, self.about.memory
@@ -198,14 +199,12 @@ class Recording:
     def first_difference(self) -> int | None:
         """Step the physics of all parts again; the first frame that differs in any bit, or None."""
         self.scene()
-        frames, before = 0, list[Command](map(Restyle, self.header.styles))
+        before = 0
         for part in self.parts:
-            different = part.first_difference(self.header, before)
+            different = part.first_difference(self)
             if different is not None:
-                return frames + different
-            frames += part.about.frames
-            lasting = [timed.command for timed in part.about.commands]
-            before += [command for command in lasting if isinstance(command, Restyle | SetParameter)]
+                return before + different
+            before += part.about.frames
         return None
 
     def write(self, file: Any) -> None:
@@ -241,11 +240,7 @@ def _joined(arrays: list[np.ndarray]) -> np.ndarray:
 
 
 def _read(path: Path) -> tuple[RecordingHeader, list[Part]]:
-    with zipfile.ZipFile(path) as archive:
-        titled = msgspec.json.decode(array_of(archive, "header").tobytes(), type=_Titled)
-    if titled.format != FORMAT:
-        made = titled.versions.get("tumble", "unknown")
-        raise ValueError(f"its format is '{titled.format}', of tumble {made}; this version reads '{FORMAT}'")
+    _check_version(path)
     arrays = unpacked(path, MEMBERS, LARGEST)
     header = msgspec.json.decode(arrays.pop("header").tobytes(), type=RecordingHeader)
     acting = arrays.pop("acting")
@@ -253,6 +248,21 @@ def _read(path: Path) -> tuple[RecordingHeader, list[Part]]:
         if array.dtype != np.float64 or array.ndim != 1 or not np.isfinite(array).all():
             raise ValueError(f"its {name} are no row of finite numbers")
     return header, _parts(header, arrays, acting)
+
+
+def _check_version(path: Path) -> None:
+    """Refuse a recording that says that it is of another version, which may hold anything else."""
+    with zipfile.ZipFile(path) as archive:
+        total = sum(info.file_size for info in archive.infolist())
+        if total > LARGEST or "header.npy" not in archive.namelist():
+            return  # as `unpacked` will say
+        titled = msgspec.json.decode(array_of(archive, "header").tobytes(), type=_Titled)
+    if titled.format != FORMAT:
+        made = titled.versions.get("tumble", "of an unknown version")
+        raise ValueError(
+            f"its format is '{titled.format}', made with tumble {made}; this is tumble {version('tumble')},"
+            f" which reads '{FORMAT}'"
+        )
 
 
 def _parts(header: RecordingHeader, arrays: dict[str, np.ndarray], acting: np.ndarray) -> list[Part]:
@@ -325,24 +335,24 @@ class _Open:
     """A part that is being recorded."""
 
     def __init__(self, session: Session) -> None:
-        self.scene, entered, self.want = session.scene, session.entered, session.wanted
-        self.index, self.start = entered.index, entered.state
+        self.scene, self.entry = session.scene, session.entered
         self.motion, self.memory, self.controls = list[np.ndarray](), list[np.ndarray](), list[np.ndarray]()
         self.acting: list[int] = []
-        self.commands = [Timed(0, command) for command in entered.forces]
+        self.commands: list[Timed] = []
 
     def closed(self) -> Part:
         """What was recorded so far."""
-        scene, frames = self.scene, len(self.motion)
+        scene, entry, frames = self.scene, self.entry, len(self.motion)
         motion, memory = scene.model.nq + scene.model.nv, sum(scene.memory.claims.values())
         control = len(self.controls[0]) if self.controls else 0
         about = PartHeader(
-            index=self.index, frames=frames, scene=json.loads(json.dumps(scene.recipe)), fingerprint=scene.fingerprint,
-            want=self.want, commands=list(self.commands), state=len(self.start), motion=motion, memory=memory,
-            control=control, held=len(self.controls),
+            index=entry.index, frames=frames, scene=json.loads(json.dumps(scene.recipe)),
+            fingerprint=scene.fingerprint, want=entry.want, settings=entry.settings, styles=list(entry.styles),
+            forces=list(entry.forces), commands=list(self.commands), state=len(entry.state), motion=motion,
+            memory=memory, control=control, held=len(self.controls),
         )  # fmt: skip
         return Part(
-            about, self.start, np.array(self.motion).reshape(frames, motion),
+            about, entry.state, np.array(self.motion).reshape(frames, motion),
             np.array(self.memory).reshape(frames, memory), np.array(self.controls).reshape(len(self.controls), control),
             np.array(self.acting, np.uint8),
         )  # fmt: skip
@@ -362,9 +372,6 @@ class Recorder:
             raise UserError("a recording begins where no push or drag goes on; start it before, or after their end")
         self._about: dict[str, Any] = {"scenario": scenario, "controller": controller, "seed": seed}
         self._about["settings"] = dict(settings or {})
-        if hasattr(session.controller, "restyle"):
-            usual = builtin_styles().values()
-            self._about["styles"] = [written(style) for style in styles_of(session.controller) if style not in usual]
         self._session = session
         session.mark()
         self._done: list[Part] = []

@@ -13,8 +13,9 @@ real time paces it from outside. Headless and live are the same loop.
 import contextlib
 import math
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, is_dataclass
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -22,10 +23,12 @@ import numpy as np
 from tumble.control.controller import Controller
 from tumble.controllers import refusal
 from tumble.errors import UserError, choose
-from tumble.goals.wants import WANTS, Want, kept
+from tumble.goals.wants import Want, kept
 from tumble.live.commands import Command, Drag, Explode, Push, Release, Reset, Restyle, SetParameter, Throw
 from tumble.live.timed import TimedLaw
-from tumble.walking.style import Style
+from tumble.live.waiting import all_wanted, parameters_in, without_idle
+from tumble.walking.style import Style, builtin_styles
+from tumble.walking.style_file import written
 from tumble.world.drives import Servo
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
@@ -63,19 +66,25 @@ class Frame:
 Listener = Callable[["Session", Frame], None]
 
 
-@dataclass(frozen=True, eq=False)
-class Entered:
-    """When the present scene was entered, or time turned back; a recording goes on with another part from there.
+@dataclass(frozen=True)
+class Entry:
+    """Where a session goes on from: its beginning, another scene or another time; enough to do the same again.
 
     Attributes:
-      index: of the first frame after it.
-      state: then.
-      forces: pushes and a drag that go on.
+      index: of the next frame.
+      state: with the memory of controllers; a copy.
+      want: all that is wanted.
+      forces: pushes and a drag that go on, with what is left of them.
+      settings: the controller's, by name.
+      styles: of walking, that are not the builtin ones, as texts; see `Restyle`.
     """
 
     index: int
     state: np.ndarray
-    forces: tuple[Command, ...]
+    want: Want | None
+    forces: tuple[Push | Drag, ...]
+    settings: dict[str, Any]
+    styles: tuple[str, ...]
 
 
 @dataclass
@@ -99,9 +108,9 @@ class Session:
       wanted: all that is wanted by now; None where nobody has said anything.
       listeners: called with (session, frame) after every step.
       index: of the next frame.
-      waiting: commands that are applied before the next frame: of drags the last one, of several wants what they
-        come to, of styles the last one of a name.
-      entered: see `Entered`.
+      waiting: commands that are applied before the next frame, without those that later ones make idle: of drags the
+        last one counts, of wants what they come to.
+      entered: where the present scene was entered, or time turned back to.
     """
 
     def __init__(self, scene: Scene, controller: Controller, state: np.ndarray, want: Want | None = None) -> None:
@@ -130,8 +139,13 @@ class Session:
             self._drag = None
 
     def mark(self) -> None:
-        """Have another part of a recording begin here."""
-        self.entered = Entered(self.index, self.world.state[0].copy(), self._forces)
+        """Note where it goes on from now, as a recording that begins here needs it."""
+        pushes = [Push(one.body, tuple(one.force.tolist()), one.frames * self.scene.dt) for one in self._pushes]
+        forces: tuple[Push | Drag, ...] = (*pushes, self._drag) if self._drag is not None else tuple(pushes)
+        settings = self.controller.settings
+        known = asdict(settings) if is_dataclass(settings) and not isinstance(settings, type) else {}
+        styles = [written(style) for style in styles_of(self.controller) if style not in builtin_styles().values()]
+        self.entered = Entry(self.index, self.world.state[0].copy(), self.wanted, forces, known, tuple(styles))
 
     def enter(self, scene: Scene, state: np.ndarray | None = None) -> None:
         """Go on in another scene of the same cast: with a prop more, another mass, other proportions.
@@ -144,13 +158,19 @@ class Session:
         self._build(scene, state, self.index)
         self._go_on()
 
-    def rewind(self, scene: Scene, state: np.ndarray, index: int) -> None:
-        """Go on from a moment of the past, with what is wanted now; the controller begins anew, with that memory."""
+    def rewind(self, scene: Scene, state: np.ndarray, index: int, then: Want | None = None) -> None:
+        """Go on from a moment of the past, with what is wanted now; the controller begins anew, with that memory.
+
+        Args:
+          then: all that was wanted at that moment: a script that is wanted still goes on where it was.
+        """
         if scene is not self.scene:
             self.controller.move(scene)
         self._pushes = []
         self._build(scene, state, index)
         self.controller.start(self.world)
+        if then is not None:
+            self.controller.want(self.world, then)
         self.world.load(state)  # with the memory, which a start clears
         self._go_on()
 
@@ -181,24 +201,26 @@ class Session:
         """
         wanted = self.asked
         for command in commands:
-            if isinstance(command, Push | Drag | Release | Explode | Throw | Reset | SetParameter | Restyle):
+            if isinstance(command, Restyle):
+                self._check_style(command)
+            elif isinstance(command, Push | Drag | Release | Explode | Throw | Reset | SetParameter):
                 command.check(self.scene)
             else:
                 wanted = self._check(command, wanted)
-            if isinstance(command, Restyle):
-                choose("style", command.named, {style.name: style for style in styles_of(self.controller)})
         if any(isinstance(command, SetParameter) for command in commands):
-            self.controller.check_parameters(_changes((*self.waiting, *commands)))
-        self.waiting = _without_repeats((*self.waiting, *commands), wanted)
+            self.controller.check_parameters(parameters_in((*self.waiting, *commands)))
+        self.waiting = without_idle((*self.waiting, *commands), self.wanted)
+
+    def _check_style(self, command: Restyle) -> None:
+        known = {style.name: style for style in styles_of(self.controller)}
+        if not known:
+            raise UserError("nobody here walks in a style; choose the controller 'walker'")
+        choose("style", command.built().name, known)
 
     @property
     def asked(self) -> Want | None:
         """All that will be wanted in the next frame."""
-        wanted = self.wanted
-        for command in self.waiting:
-            if isinstance(command, WANTS):
-                wanted = kept(wanted, command)
-        return wanted
+        return all_wanted(self.wanted, self.waiting)
 
     @property
     def drag(self) -> Drag | None:
@@ -206,12 +228,6 @@ class Session:
         drags = [command for command in self.waiting if isinstance(command, Drag | Release)]
         last = drags[-1] if drags else self._drag
         return last if isinstance(last, Drag) else None
-
-    @property
-    def _forces(self) -> tuple[Command, ...]:
-        """Commands that would have the pushes and the drag go on as they do."""
-        pushes = [Push(one.body, _vector(one.force), one.frames * self.scene.dt) for one in self._pushes]
-        return (*pushes, *(() if self._drag is None else (self._drag,)))
 
     def _check(self, want: Want, wanted: Want | None) -> Want:
         """All that is wanted after one more want; refuses what the controller does."""
@@ -228,7 +244,7 @@ class Session:
         try:
             for command in commands:
                 self._apply(command)
-            if changes := _changes(commands):
+            if changes := parameters_in(commands):
                 self.controller.set_parameters(changes)
         finally:
             self.waiting = self.waiting[len(commands) :]  # only now: others look at them from other threads meanwhile
@@ -350,42 +366,6 @@ class Session:
         return [_Force(name, force, 1) for name, force in zip(names, impulse / self.scene.dt, strict=True)]
 
 
-def _changes(commands: Iterable[Command]) -> dict[str, float]:
-    """Parameters by name that commands set; the last one counts."""
-    return {command.name: command.value for command in commands if isinstance(command, SetParameter)}
-
-
-def _without_repeats(commands: tuple[Command, ...], wanted: Want | None) -> tuple[Command, ...]:
-    """Commands without those that later ones make idle; several wants are the one that they come to."""
-    left: list[Command] = []
-    seen: set[object] = set()
-    for command in reversed(commands):
-        match command:
-            case Drag() | Release():
-                subject: object = Drag
-            case Restyle():
-                subject = command.named
-            case Push() | Explode() | Throw() | Reset() | SetParameter():
-                left.append(command)
-                continue
-            case _:
-                subject = Want
-        if subject not in seen:
-            left.append(command)
-        elif subject is Want and wanted is not None:
-            last = next(i for i, one in enumerate(left) if isinstance(one, WANTS))
-            left[last] = wanted
-        seen.add(subject)
-    return tuple(reversed(left))
-
-
 def styles_of(controller: Controller) -> list[Style]:
-    """Styles of walking that can be changed; refuses a controller that has none."""
-    if not hasattr(controller, "restyle"):
-        raise UserError("nobody here walks in a style; choose the controller 'walker'")
-    return list(controller.styles)  # type: ignore[attr-defined]
-
-
-def _vector(array: np.ndarray) -> tuple[float, float, float]:
-    x, y, z = array.tolist()
-    return x, y, z
+    """Styles of walking that can be changed; none where nobody walks so."""
+    return list(controller.styles) if hasattr(controller, "restyle") else []  # type: ignore[attr-defined]

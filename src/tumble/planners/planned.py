@@ -90,7 +90,7 @@ class Planned(Controller):
         return Report(plan=self.latest, names=self._names)
 
     def move(self, scene: Scene) -> None:
-        goal = self._goal if self._want is None else goal_of(scene, self._want, self.planner.going)  # or it is refused
+        goal = self._goal if self._want is None else goal_of(scene, self._want, self.planner.going)  # or stay
         self.scene, self.planner, self._goal = scene, self.planner.in_scene(scene), goal
 
     def check_parameters(self, changes: Mapping[str, float]) -> None:

@@ -56,6 +56,7 @@ class History:
         self._acting: list[str] = []
         self._walls: list[float] = []
         self._sights = sights
+        self._every = max(1, round(self.SIGHT / scene.dt))  # frames between two looks
         self._seen: dict[str, list[np.ndarray]] = {name: [] for name in sights}
         self.frames = 0
         self.commands: list[tuple[float, Command]] = []
@@ -72,7 +73,7 @@ class History:
         if self.frames == len(self._rows):
             self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
         self._rows[self.frames] = view("sensordata")[0]
-        if self.frames % max(1, round(self.SIGHT / self.scene.dt)) == 0:
+        if self.frames % self._every == 0:
             for name, look in self._sights.items():
                 self._seen[name].append(look(session.world))
         self.frames += 1
@@ -92,21 +93,38 @@ class History:
                 rows[:, place] = self._rows[:, before]
         self.scene, self._rows = scene, rows
 
-    def cut(self, frames: int) -> None:
-        """Forget all but the first frames, as where time is turned back; what is wanted now stays wanted."""
+    def wanted(self, when: float) -> Want | None:
+        """All that was wanted in the frame that ends at a time."""
+        before = [want for since, want in self.wants if since < when - 0.5 * self.scene.dt]
+        return before[-1] if before else self.wants[0][1] if self.wants else None
+
+    def cut(self, frames: int, want: Want | None = None) -> None:
+        """Forget all but the first frames, as where time is turned back.
+
+        Args:
+          want: all that is wanted from there on; where it is not given, what is wanted now.
+        """
+        want = want or (self.wants[-1][1] if self.wants else None)
         self.frames = frames = min(max(frames, 0), self.frames)
-        end = self.time + 1e-9
+        end = self.time - 0.5 * self.scene.dt
         self.commands = [(when, command) for when, command in self.commands if when < end]
-        self.wants = [(min(when, end), want) for when, want in self.wants]
+        self.wants = [(when, one) for when, one in self.wants if when < end]
+        if want is not None and (not self.wants or self.wants[-1][1] != want):
+            self.wants.append((self.time, want))
+        for looks in self._seen.values():
+            del looks[-(-frames // self._every) :]
         for kept_list in (self._walls, self._angles, self._speeds, self._torques, self._acting):
             del kept_list[frames:]
         self.broken = False
 
     def forget(self, seconds: float) -> None:
-        """Keep no more than the last seconds, and all that was wanted."""
+        """Keep little more than the last seconds, and all that was wanted."""
         drop = self.frames - round(seconds / self.scene.dt)
+        drop -= drop % self._every  # looks stay in step
         if drop <= 0:
             return
+        for looks in self._seen.values():
+            del looks[: drop // self._every]
         self._rows = self._rows[drop : self.frames].copy()
         self.frames -= drop
         self.began += drop * self.scene.dt

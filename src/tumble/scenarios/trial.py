@@ -204,12 +204,17 @@ class Trial:
         self.send(throw)
 
     def rewind(self, scene: Scene, state: np.ndarray, time: float) -> None:
-        """Go on from a moment of the past, with what is wanted now."""
-        index = round(time / scene.dt)
-        self.session.rewind(scene, state, index)
-        self.history.cut(index - round(self.history.began / scene.dt))
+        """Go on from a moment of the past, in a state of then: the end of a frame.
+
+        What people want now stays wanted; where nobody has said anything, what the scenario wanted then is wanted.
+        """
+        index, then = round(time / scene.dt), self.history.wanted(time)
+        if not self.directed:
+            self.session.wanted = then
+        self.session.rewind(scene, state, index, then)
+        self.history.cut(index - round(self.history.began / scene.dt), self.session.wanted)
         due = sorted(self.setup.events, key=lambda event: event[0])
-        self._events = deque(event for event in due if event[0] > time - SOON)
+        self._events = deque(event for event in due if event[0] > time - scene.dt + SOON)  # none that is in that state
 
     def recall(self) -> None:
         """Keep no more history than an endless trial needs; to be called now and then."""

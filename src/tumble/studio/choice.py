@@ -15,6 +15,7 @@ from tumble.controllers import controller_kind
 from tumble.controllers.relay import Relay
 from tumble.errors import choose
 from tumble.goals.wants import Balance
+from tumble.live.session import styles_of
 from tumble.planners import Planned
 from tumble.scenarios import SCENARIOS, Scenario, Trial
 from tumble.settings import replaced
@@ -95,6 +96,6 @@ def inherit(controller: Controller, old: Controller) -> None:
     if isinstance(controller, Planned) and isinstance(old, Planned):
         controller.weights = dict(old.weights)
         controller.planner.learn_from(old.planner)
-    if type(controller) is type(old) and hasattr(controller, "restyle"):
-        for style in old.styles:  # type: ignore[attr-defined]
-            controller.restyle(style)
+    if type(controller) is type(old):
+        for style in styles_of(old):
+            controller.restyle(style)  # type: ignore[attr-defined]

@@ -36,6 +36,7 @@ from tumble.goals.wants import (
     parts,
 )
 from tumble.live.commands import Command, Drag, Release, Restyle, SetParameter, Vector
+from tumble.live.session import styles_of
 from tumble.planners import SMC, Planned
 from tumble.planners.planned import WEIGHT
 from tumble.scenarios import Trial, gaits
@@ -258,11 +259,8 @@ class Director:
     @property
     def styles(self) -> dict[str, Style]:
         """Styles of walking by name; none where they cannot be changed."""
-        controller = self.trial.controller
-        if not hasattr(controller, "restyle"):
-            return {}
         edited = [one.built() for one in self.trial.session.waiting if isinstance(one, Restyle)]
-        return {style.name: style for style in [*controller.styles, *edited]}  # type: ignore[attr-defined]
+        return {style.name: style for style in [*styles_of(self.trial.controller), *edited]}
 
     @property
     def style(self) -> Style | None:

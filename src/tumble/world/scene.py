@@ -243,18 +243,23 @@ class Scene:
         return self.read(data)
 
     def carried(self, state: np.ndarray, source: "Scene") -> np.ndarray:
-        """A state of this scene that takes places and speeds of joints from a state of another, by name.
+        """A state of this scene that takes time, and places and speeds of joints, from a state of another, by name.
 
         Joints that the other scene lacks, as those of a new ball, are where this scene puts them. What
         controllers remember goes along. Where the bodies differ, the root is lifted
-        so that the lowest point stays as high as it was.
+        so that the lowest point stays as high as it was. Carried into a scene that is alike, a state stays as it is.
         """
-        old, new = source.show(state), self.show(self.state())
+        old, new = mujoco.MjData(source.model), mujoco.MjData(self.model)
+        for scene, data, row in ((source, old, state), (self, new, self.state())):
+            mujoco.mj_setState(scene.model, data, row, mujoco.mjtState.mjSTATE_INTEGRATION)
+            mujoco.mj_kinematics(scene.model, data)
+        new.time = old.time
         for i in range(self.model.njnt):
             name, kind = self.model.joint(i).name, self.model.jnt_type[i]
             j = mujoco.mj_name2id(source.model, mujoco.mjtObj.mjOBJ_JOINT, name)
             if j >= 0 and source.model.jnt_type[j] == kind:
                 new.joint(i).qpos, new.joint(i).qvel = old.joint(j).qpos, old.joint(j).qvel
+                new.joint(i).qacc_warmstart = old.joint(j).qacc_warmstart
         for name, size in source.memory.claims.items():
             self.memory.reserve(name, size)
             new.userdata[self.memory.place(name)] = old.userdata[source.memory.place(name)]
