@@ -36,7 +36,7 @@ GOOD = [
     ('{"type": "release"}', Release()),
     ('{"type": "explode", "at": [0, 0, 0]}', Explode((0.0, 0.0, 0.0))),
     ('{"type": "throw", "position": [0, 0, 1], "velocity": [0, 0, 0]}', Throw((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))),
-    ('{"type": "setgoal", "goal": "balance"}', SetGoal("balance")),
+    ('{"type": "setgoal", "goal": "balance"}', Balance()),
     ('{"type": "setparameter", "name": "samples", "value": 8}', SetParameter("samples", 8.0)),
 ]
 
@@ -215,15 +215,15 @@ def test_who_watches_is_refused(play):
     async def scene(hub):
         a, b = await cast(hub, "a", "b")
         await done(hub, hub.stage.pause)
-        take = hub.stage.take
+        hand = hub.stage.hand
         requests = [Drag("torso", (1.0, 0.0, 1.0)), Steer(1.0, 0.0), Give(True), Scrub(1), Hurl((1, 0, 1), (0, 0, 0))]
         b.send(*requests)
         error = await b.hear("error", len(requests))
         assert error["text"] == "you are watching; ask for control first"
         await done(hub)
-        assert (take.drag, take.wanted, hub.stage.take.scene.props, hub.stage.past) == (
+        assert (hand.trial.session.drag, hand.trial.session.asked, hub.stage.trial.scene.props, hub.stage.past) == (
             None,
-            SetGoal("balance"),
+            Balance(),
             (),
             None,
         )
@@ -338,7 +338,7 @@ def test_who_comes_back_has_what_it_had(play):
         again.send(Steer(1.0, 0.0))
         again.send(Explode((0.0, 0.0, 0.0), 2000.0))
         await again.hear("error")
-        assert hub.stage.take.wanted.goal == "steer"
+        assert hub.stage.trial.session.asked.goal == "steer"
         assert not b.told("error")
 
     play(scene)
@@ -365,15 +365,15 @@ HOLD = Drag("left_hand", (0.5, 0.5, 1.5))
 def test_what_a_lost_browser_held_is_let_go(play):
     async def scene(hub):
         a, b = await cast(hub, "a", "b")
-        take = hub.stage.take
+        hand = hub.stage.hand
         a.send(HOLD, Steer(1.0, 0.0))
-        await a.until(lambda: take.drag == HOLD and take.wanted.goal == "steer")
+        await a.until(lambda: hand.trial.session.drag == HOLD and hand.trial.session.asked.goal == "steer")
         await b.leave()  # who only watches holds nothing
         await done(hub)
-        assert (take.drag, take.wanted.goal) == (HOLD, "steer")
+        assert (hand.trial.session.drag, hand.trial.session.asked.goal) == (HOLD, "steer")
         await a.leave()
         await done(hub)
-        assert (take.drag, take.wanted) == (None, SetGoal("balance"))
+        assert (hand.trial.session.drag, hand.trial.session.asked) == (None, Balance())
 
     play(scene)
 
@@ -381,15 +381,15 @@ def test_what_a_lost_browser_held_is_let_go(play):
 def test_what_is_held_is_let_go_where_control_is_given(play):
     async def scene(hub):
         a, b = await cast(hub, "a", "b")
-        take = hub.stage.take
+        hand = hub.stage.hand
         a.send(HOLD, Steer(1.0, 0.0))
         b.send(Ask())
-        await a.until(lambda: take.wanted.goal == "steer")
+        await a.until(lambda: hand.trial.session.asked.goal == "steer")
         await a.hear("controls", waiting=["viewer 2"])
         a.send(Give(True))
         await b.hear("controls", controls=True)
         await done(hub)
-        assert (take.drag, take.wanted) == (None, SetGoal("balance"))
+        assert (hand.trial.session.drag, hand.trial.session.asked) == (None, Balance())
 
     play(scene)
 
@@ -404,7 +404,7 @@ def test_also_where_many_commands_wait(play):
         assert "256 commands wait" in (await a.hear("error", 44))["text"]
         await a.leave()
         await done(hub)
-        assert hub.stage.take.drag is None
+        assert hub.stage.trial.session.drag is None
 
     play(scene)
 
@@ -427,9 +427,9 @@ def test_requests_reach_the_stage(play):
         a.send(SetGoal("no such goal"))
         await a.hear("error")
         await done(hub, stage.advance)
-        assert stage.take.scene.props[0].mass == 2.5
-        assert stage.take.controller.planner.settings.samples == 4
-        assert stage.take.wanted == SetGoal("turbo", velocity=(0.0, 1.25))
+        assert stage.trial.scene.props[0].mass == 2.5
+        assert stage.trial.controller.planner.settings.samples == 4
+        assert stage.trial.session.asked == SetGoal("turbo", velocity=(0.0, 1.25))
 
     play(scene)
 
@@ -465,7 +465,7 @@ def test_a_failure_of_ours_is_told_too(play, monkeypatch):
         def fail(*arguments):
             raise ZeroDivisionError("oh")
 
-        monkeypatch.setattr(hub.stage.take, "steer", fail)
+        monkeypatch.setattr(hub.stage.hand, "steer", fail)
         a.send(Steer(1.0, 0.0))
         assert (await a.hear("error"))["text"] == "this failed: ZeroDivisionError('oh')"
         monkeypatch.undo()
@@ -484,7 +484,7 @@ def test_what_is_no_request_ends_its_sender_and_nobody_else(play, text):
             await a.peer
         assert list(hub.viewers) == ["b"]
         await done(hub)
-        assert hub.stage.take.drag is None
+        assert hub.stage.trial.session.drag is None
         frames = len(b.frames)
         await b.until(lambda: len(b.frames) > frames + 1)
 
@@ -632,8 +632,8 @@ def test_panels_look_again(play):
         await a.until(lambda: len(a.frames) > 1)  # all is compiled, which is told
         await done(hub)
         looks.clear()
-        a.send(SetGoal("reach", target=(0.5, 0.0, 1.2)))
-        await a.until(lambda: hub.stage.take.wanted.goal == "reach")
+        a.send(Reach((0.5, 0.0, 1.2)))
+        await a.until(lambda: hub.stage.trial.session.asked.goal == "reach")
         await done(hub)
         assert looks == ["a", "b"]
         hub.refresh(but="a")
@@ -642,14 +642,14 @@ def test_panels_look_again(play):
         hub.listen("never there", None)
         looks.clear()
         a.send(Steer(1.0, 0.0))
-        await a.until(lambda: hub.stage.take.wanted.goal == "steer")
+        await a.until(lambda: hub.stage.trial.session.asked.goal == "steer")
         await done(hub)
         a.send(Steer(0.5, 0.0))  # the same goal
         await done(hub)
         assert looks == ["a"]
-        for goal in (SetGoal("balance"), *2 * (SetGoal("balance", pose="taiko"),)):  # the last one is nothing new
+        for goal in (Balance(), *2 * (Balance(pose="taiko"),)):  # the last one is nothing new
             a.send(goal)
-            await a.until(lambda goal=goal: hub.stage.take.wanted == goal)
+            await a.until(lambda goal=goal: hub.stage.trial.session.asked == goal)
             await done(hub)
         assert looks == ["a", "a", "a"]
 

@@ -18,44 +18,44 @@ OWN = (Go((0.5, 0.0)), Wait(1.0))  # what the scenario wants
 
 
 @pytest.fixture
-def take(doers, crates) -> StudioTrial:
-    take = StudioTrial(Choice(crates, "biped", "walker"), 1)
-    take.step()
-    return take
+def hand(doers, crates) -> Director:
+    hand = directed(Choice(crates, "biped", "walker"), 1)
+    hand.trial.step()
+    return hand
 
 
-def test_a_scenario_may_want_a_script(take):
-    assert take.controller.given == [OWN]
-    assert take.script == Do("go to 0.5 0\nwait 1 s")
-    assert (take.wanted, take.goal, take.velocity, take.target, take.weights) == (Walk(), "walk", None, None, {})
-    take.step()
-    assert take.controller.given == [OWN]
+def test_a_scenario_may_want_a_script(hand):
+    assert hand.trial.controller.given == [OWN]
+    assert hand.script == Do("go to 0.5 0\nwait 1 s")
+    assert (hand.trial.session.asked, hand.goal, hand.velocity, hand.target, hand.weights) == (Walk(), "walk", None, None, {})
+    hand.trial.step()
+    assert hand.trial.controller.given == [OWN]
 
 
-def test_people_send_scripts_of_which_the_last_counts(take):
-    take.send(Do("lift CRATE"))
-    take.send(Do("go to cup"))
-    assert take.step().commands == (Do("go to cup"),)
-    assert take.controller.given == [OWN, (Go("cup"),)]
-    assert take.controller.doing == "go to cup"
+def test_people_send_scripts_of_which_the_last_counts(hand):
+    hand.send(Do("lift CRATE"))
+    hand.send(Do("go to cup"))
+    assert hand.trial.step().commands == (Do("go to cup"),)
+    assert hand.trial.controller.given == [OWN, (Go("cup"),)]
+    assert hand.trial.controller.doing == "go to cup"
 
 
-def test_a_way_ends_a_script_and_a_style_does_not(take):
-    take.send(Walk(style="happy"))
-    take.send(Do("lift crate"))
-    take.send(Walk(bend=0.1))
-    assert take.step().commands == (Walk(style="happy", bend=0.1), Do("lift crate"))
-    assert take.controller.doing == "lift crate"
-    take.send(Walk(style="lean"))
-    take.step()
-    assert take.script is not None and take.controller.doing == "lift crate"
-    take.steer(1.0, 0.0)
-    assert take.script is None
-    assert take.step().commands == (Walk(speed=STROLL, heading=0.0, style="lean", bend=0.1),)
-    assert take.controller.doing == ""
-    take.send(Do("lift crate"))
-    take.send(Walk(speed=0.0))  # before it began
-    assert take.step().commands == (Walk(speed=0.0, style="lean", bend=0.1),)
+def test_a_way_ends_a_script_and_a_style_does_not(hand):
+    hand.send(Walk(style="happy"))
+    hand.send(Do("lift crate"))
+    hand.send(Walk(bend=0.1))
+    assert hand.trial.step().commands == (Walk(style="happy", bend=0.1), Do("lift crate"))
+    assert hand.trial.controller.doing == "lift crate"
+    hand.send(Walk(style="lean"))
+    hand.trial.step()
+    assert hand.script is not None and hand.trial.controller.doing == "lift crate"
+    hand.steer(1.0, 0.0)
+    assert hand.script is None
+    assert hand.trial.step().commands == (Walk(speed=STROLL, heading=0.0, style="lean", bend=0.1),)
+    assert hand.trial.controller.doing == ""
+    hand.send(Do("lift crate"))
+    hand.send(Walk(speed=0.0))  # before it began
+    assert hand.trial.step().commands == (Walk(speed=0.0, style="lean", bend=0.1),)
 
 
 @pytest.mark.parametrize(
@@ -63,70 +63,70 @@ def test_a_way_ends_a_script_and_a_style_does_not(take):
     [
         (Do("lfit crate"), "line 1: no act 'lfit crate'"),
         (Do("lift block"), "act 1, 'lift block': 'block' weighs 80 kg"),
-        (SetGoal("balance"), "Doer takes no goal"),
+        (Balance(), "Doer takes no goal"),
     ],
 )
-def test_what_cannot_be_done_is_refused_and_all_goes_on(take, command, message):
+def test_what_cannot_be_done_is_refused_and_all_goes_on(hand, command, message):
     with pytest.raises(UserError, match=message):
-        take.send(command)
-    assert take.script == Do("go to 0.5 0\nwait 1 s")
-    assert take.step().commands == ()
+        hand.send(command)
+    assert hand.script == Do("go to 0.5 0\nwait 1 s")
+    assert hand.trial.step().commands == ()
 
 
 @pytest.mark.parametrize("scenario", ["stand", "simbicon-humanoid"])
 def test_controllers_that_do_no_scripts_say_so(scenario):
-    take = StudioTrial(Choice(scenario, SCENARIOS[scenario].character, SCENARIOS[scenario].controller), 1)
+    hand = directed(Choice(scenario, SCENARIOS[scenario].character, SCENARIOS[scenario].controller), 1)
     with pytest.raises(UserError, match="does no scripts; choose the controller 'walker'"):
-        take.send(Do("go to 1 0"))
+        hand.send(Do("go to 1 0"))
     with pytest.raises(UserError, match="does no scripts; choose the controller 'walker'"):
-        take.point((1.0, 0.0, 0.0), None)
+        hand.point((1.0, 0.0, 0.0), None)
 
 
 def test_controllers_that_do_no_scripts_are_not_made_for_one(crates):
     with pytest.raises(UserError, match="controller 'cpbp' plans for goals, and this wants a script; choose 'walker'"):
-        StudioTrial(Choice(crates, "biped", "cpbp"), 1)
+        directed(Choice(crates, "biped", "cpbp"), 1)
     with pytest.raises(UserError, match="controller 'simbicon' takes wishes, and this wants a script; choose: walker"):
-        StudioTrial(Choice(crates, "biped", "simbicon"), 1)
+        directed(Choice(crates, "biped", "simbicon"), 1)
 
 
-def test_a_hint_becomes_a_script(take):
+def test_a_hint_becomes_a_script(hand):
     for body, act in (
         (None, Go((1.0, -1.0))), ("crate", Lift("crate")), ("cup", PickUp("cup")), ("block", PushCrate("block", 1.0)),
     ):  # fmt: skip
-        take.point((1.0, -1.0, 0.1), body)
-        take.step()
-        assert take.controller.given[-1] == (act,)
-    take.controller.hold(take.session.world, 0, 0, 0)
-    take.controller.hold(take.session.world, 0, 1, 3)
-    take.point((1.0, -1.0, 0.1), None)
-    take.step()
-    assert take.controller.given[-1] == (PutDown((1.0, -1.0)),)
+        hand.point((1.0, -1.0, 0.1), body)
+        hand.trial.step()
+        assert hand.trial.controller.given[-1] == (act,)
+    hand.trial.controller.hold(hand.trial.session.world, 0, 0, 0)
+    hand.trial.controller.hold(hand.trial.session.world, 0, 1, 3)
+    hand.point((1.0, -1.0, 0.1), None)
+    hand.trial.step()
+    assert hand.trial.controller.given[-1] == (PutDown((1.0, -1.0)),)
     with pytest.raises(UserError, match="'torso' is a part of the character"):
-        take.point((0.0, 0.0, 1.0), "torso")
+        hand.point((0.0, 0.0, 1.0), "torso")
     with pytest.raises(UserError, match="'head' is a part of the character"):
-        take.point((float("nan"), 0.0, 1.0), "head")
+        hand.point((float("nan"), 0.0, 1.0), "head")
     with pytest.raises(UserError, match="too far"):
-        take.point((1e6, 0.0, 1.0), None)
+        hand.point((1e6, 0.0, 1.0), None)
 
 
-def test_a_return_to_the_past_ends_a_script(take):
-    state, time = take.session.world.state[0].copy(), take.time
-    take.send(Walk(style="happy"), Do("lift crate"))
-    take.step()
-    take.enter(take.scene, state, time)
-    assert take.script is None
-    assert take.step().commands == (Walk(speed=0.0, style="happy"),)
-    assert take.controller.doing == ""
+def test_a_return_to_the_past_ends_a_script(hand):
+    state, time = hand.trial.session.world.state[0].copy(), hand.trial.time
+    hand.send(Walk(style="happy"), Do("lift crate"))
+    hand.trial.step()
+    hand.trial.rewind(hand.trial.scene, state, time)
+    assert hand.script is None
+    assert hand.trial.step().commands == (Walk(speed=0.0, style="happy"),)
+    assert hand.trial.controller.doing == ""
 
 
-def test_a_rebuilt_scene_ends_a_script_that_has_begun(take, doers):
-    take.hurl((0.0, 5.0, 1.0), (0.0, 0.0, 0.0), 5.0)
-    assert take.script is None
-    take.step()
+def test_a_rebuilt_scene_ends_a_script_that_has_begun(hand, doers):
+    hand.throw((0.0, 5.0, 1.0), (0.0, 0.0, 0.0), 5.0)
+    assert hand.script is None
+    hand.trial.step()
     assert (doers[1].given, doers[1].doing) == ([], "")
-    take.send(Do("go to crate"))
-    take.hurl((0.0, 5.0, 1.0), (0.0, 0.0, 0.0), 50.0)
-    take.step()
+    hand.send(Do("go to crate"))
+    hand.throw((0.0, 5.0, 1.0), (0.0, 0.0, 0.0), 50.0)
+    hand.trial.step()
     assert doers[2].given == [(Go("crate"),)]
 
 
@@ -137,19 +137,19 @@ def test_panels_look_again_when_another_act_begins(doers, crates):
     assert audience.changed.call_count == 1
     stage._step()
     assert audience.changed.call_count == 1
-    stage.take.controller.doing = "wait 1 s"
+    stage.trial.controller.report().doing = "wait 1 s"
     stage._step()
-    stage.take.send(Do("lift crate"))
+    stage.director.send(Do("lift crate"))
     stage._step()
     assert audience.changed.call_count == 2
     stage.close()
 
 
-def test_a_script_is_recorded_and_replays(take):
-    recorder = Recorder(take.session, "crates", "walker", 0)
-    take.send(Do("lift crate"))
+def test_a_script_is_recorded_and_replays(hand):
+    recorder = Recorder(hand.trial.session, "crates", "walker", 0)
+    hand.send(Do("lift crate"))
     for _ in range(3):
-        take.step()
+        hand.trial.step()
     assert [timed.command for timed in recorder.recording.header.commands] == [Do("lift crate")]
     assert recorder.recording.first_difference() is None
 

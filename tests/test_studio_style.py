@@ -74,43 +74,43 @@ def test_what_is_no_style_says_why(data, message):
 
 
 @pytest.fixture
-def take() -> StudioTrial:
-    return StudioTrial(Choice("steer-walk", "biped", "walker"), 1)
+def hand() -> Director:
+    return directed(Choice("steer-walk", "biped", "walker"), 1)
 
 
-def walked(take: StudioTrial, seconds: float) -> float:
+def walked(hand: Director, seconds: float) -> float:
     """Mean height of the pelvis in the last second, m."""
     heights = []
-    for _ in range(round(seconds / take.dt)):
-        take.step()
-        heights.append(take.session.world.view("pelvis.pos")[0, 2])
-    return float(np.mean(heights[-round(1 / take.dt) :]))
+    for _ in range(round(seconds / hand.dt)):
+        hand.trial.step()
+        heights.append(hand.trial.session.world.view("pelvis.pos")[0, 2])
+    return float(np.mean(heights[-round(1 / hand.dt) :]))
 
 
-def test_a_bent_knee_lowers_the_walk(take):
-    high = walked(take, 3)
-    world = take.session.world
+def test_a_bent_knee_lowers_the_walk(hand):
+    high = walked(hand, 3)
+    world = hand.trial.session.world
     state = world.state[0].copy()
-    straight = take.controller.control(world).copy()
-    take.controller.restyle(replace(style_now(take), stance_knee=((0.0, 1.2),)))
+    straight = hand.trial.controller.control(world).copy()
+    hand.trial.controller.restyle(replace(style_now(hand), stance_knee=((0.0, 1.2),)))
     world.load(state)
-    assert not np.allclose(take.controller.control(world), straight)
+    assert not np.allclose(hand.trial.controller.control(world), straight)
     world.load(state)
-    assert walked(take, 3) < high - 0.15
+    assert walked(hand, 3) < high - 0.15
 
 
-def test_the_style_that_is_wished_for_is_the_one_that_is_edited(take):
-    assert style_now(take) == builtin_styles()["normal"]
-    take.send(Walk(style="happy"))
-    assert style_now(take) == builtin_styles()["happy"]
-    take.controller.restyle(replace(style_now(take), period=0.5))
-    assert style_now(take).period == 0.5 and builtin_styles()["happy"].period == 0.65
-    assert style_now(StudioTrial(Choice("stand"), 1)) is None
+def test_the_style_that_is_wished_for_is_the_one_that_is_edited(hand):
+    assert style_now(hand) == builtin_styles()["normal"]
+    hand.send(Walk(style="happy"))
+    assert style_now(hand) == builtin_styles()["happy"]
+    hand.trial.controller.restyle(replace(style_now(hand), period=0.5))
+    assert style_now(hand).period == 0.5 and builtin_styles()["happy"].period == 0.65
+    assert style_now(directed(Choice("stand"), 1)) is None
 
 
-def test_a_style_of_another_name_is_refused(take):
+def test_a_style_of_another_name_is_refused(hand):
     with pytest.raises(UserError, match=r"no style 'hapy'; there are: .*normal.*did you mean 'happy'"):
-        take.controller.restyle(Style("hapy"))
+        hand.trial.controller.restyle(Style("hapy"))
 
 
 def test_every_trajectory_can_be_chosen():
@@ -293,6 +293,6 @@ def test_a_panel_without_walker_has_no_curve(chromium, tmp_path):
     with Studio(tmp_path) as studio, contextlib.closing(chromium.new_context()) as context:
         window = Window(context.new_page(), studio)
         window.tab("walk")
-        window.page.get_by_text("Only walkers take wishes").wait_for()
+        window.page.get_by_text("Only walkers hand wishes").wait_for()
         assert not window.part("curve").is_visible()
         assert not window.complaints

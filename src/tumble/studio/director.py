@@ -64,9 +64,10 @@ class Director:
       trial: what is directed.
     """
 
-    def __init__(self, trial: Trial) -> None:
+    def __init__(self, trial: Trial, stance: Balance | None = None) -> None:
+        """Direct a trial, with a stance for when balance is wanted."""
         self.trial = trial
-        self._stance = Balance()
+        self._stance = stance or Balance()
         self._before: Want | None = None  # what is wanted again when steering ends; None where nobody steers
 
     # What people do

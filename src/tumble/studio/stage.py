@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from tumble.control.controller import Controller, closing
 from tumble.controllers.relay import Relay
 from tumble.errors import UserError, check_number
+from tumble.goals.wants import Balance
 from tumble.live.keeper import Keeper
 from tumble.live.recording import Recorder, Recording
 from tumble.live.session import Frame, Session
@@ -91,7 +92,7 @@ class Stage:
         learning: Learning | None = None,
     ) -> None:  # fmt: skip
         self.choice, self.trial = choice, choice.trial(threads, settings)
-        self.director = Director(self.trial)
+        self.director = Director(self.trial, choice.stance)
         self.ready, self.playing, self.watched = False, True, False
         self.past: int | None = None
         self.tape: Recording | None = None
@@ -325,7 +326,7 @@ class Stage:
             inherit(trial.controller, old)
         self.cut()
         self._rest(old)
-        self.trial, self.choice, self.director = trial, choice, Director(trial)
+        self.trial, self.choice, self.director = trial, choice, Director(trial, choice.stance)
         if missing:
             self._audience.say(f"'{choice.character}' has no pose '{missing}'; it stands in 'rest'")
         self._entered()
@@ -336,7 +337,9 @@ class Stage:
         """A choice with the present stance where the scenario stays; and the pose that its body has not, or ''."""
         if choice.scenario != self.choice.scenario:
             return replace(choice, stance=None), ""
-        stance = self.director.stance
+        stance, own = self.director.stance, choice.built().wants()
+        if stance == (Balance(pose=own.pose, roll=own.roll) if isinstance(own, Balance) else Balance()):
+            return replace(choice, stance=None), ""
         missing = stance.pose if stance.pose is not None and stance.pose not in choice.body().poses else ""
         return replace(choice, stance=stood(stance, "rest", None) if missing else stance), missing
 
