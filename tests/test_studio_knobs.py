@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 
 import pytest
 
+from tumble.controllers.relay import RelaySettings
 from tumble.errors import UserError, check_number
 from tumble.planners import PLANNERS, CEMSettings, CPBPSettings
 from tumble.scenarios import SCENARIOS
@@ -189,6 +190,12 @@ def test_a_slider_shows_what_it_was_set_to(name):
                 assert knob.share(knob.at(share)) == pytest.approx(share, abs=0.005)
         if knob.kind is not bool:
             assert knob.at(knob.share(knob.value)) == pytest.approx(knob.value, rel=0.005)
+
+
+def test_what_is_no_number_nor_switch_has_no_knob():
+    settings = RelaySettings()
+    assert "rising" in names_of(settings)
+    assert [knob.name for knob in knobs(settings)] == [name for name in names_of(settings) if name != "rising"]
 
 
 def test_settings_that_were_changed_have_knobs_too():

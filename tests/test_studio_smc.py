@@ -5,15 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from studio_browser import PATIENCE, Studio, Window, browser, until
-from test_studio_stage import Seats, advance, do
+from test_studio_stage import Seats, advance, directed, do
 
 from tumble.cli.learning import Learning
 from tumble.errors import UserError
-from tumble.live.commands import SetGoal, SetParameter
+from tumble.goals.wants import Balance
+from tumble.live.commands import SetParameter
 from tumble.planners import CEMSettings, SMCSettings
+from tumble.studio.choice import Choice
+from tumble.studio.director import Director
 from tumble.studio.panels import TOUCHES, learned_text
 from tumble.studio.stage import Stage
-from tumble.studio.trial import Choice, StudioTrial
 from tumble.world.props import Ball
 
 SMALL = SMCSettings(samples=6, horizon=0.4)  # a frame of a few milliseconds
@@ -92,9 +94,9 @@ def test_who_reaches_has_no_stance_and_gets_it_back(dodge):
 
 def test_a_stance_outlives_steering(dodge):
     dodge.steer(1.0, 0.0)
-    assert dodge.balances and dodge.trial.session.asked.goal == "steer"
+    assert dodge.balances and dodge.goal == "steer"
     dodge.stand(pose="taiko")
-    assert dodge.trial.session.asked.goal == "steer"  # it goes on
+    assert dodge.goal == "steer"  # it goes on
     assert dodge.stance.pose == "taiko"
     dodge.steer(0.0, 0.0)
     assert dodge.trial.session.asked == Balance(pose="taiko", roll=False)
@@ -110,7 +112,8 @@ def test_a_stance_outlives_other_bodies_controllers_seeds_and_beginnings(stage, 
     for change in ({"character": "humanoid"}, {"controller": "cem"}, {"seed": 3}, {"options": (("speed", 4.0),)}, {}):
         do(stage, lambda change=change: stage.choose(replace(stage.choice, **change)))
         assert stage.trial.session.asked == stage.director.stance == wanted
-        assert stage.trial.controller.goal.pose == "taiko"
+        advance(stage, 1)
+        assert stage.trial.session.wanted == wanted and stage.trial.controller.goal.pose == "taiko"
     do(stage, stage.reset, stage.again)
     assert stage.trial.session.asked == wanted
     assert not any("pose" in said for said in seats.said)
@@ -149,7 +152,7 @@ def test_a_tape_of_a_stance_replays(stage):
     do(stage, stage.record, lambda: stage.director.stand(pose="taiko", roll=True))
     advance(stage, 4)
     do(stage, stage.cut)
-    (timed,) = stage.tape.header.commands
+    (timed,) = stage.tape.parts[0].about.commands
     assert timed.command == Balance(pose="taiko", roll=True)
     assert stage.tape.first_difference() is None
 
@@ -159,7 +162,7 @@ def test_a_tape_of_a_stance_replays(stage):
 
 def test_the_way_of_a_plan_is_sent(stage, seats):
     advance(stage, 2)
-    assert seats.shown[-1].message.endswith(stage.trial.controller.latest.way.encode())
+    assert seats.shown[-1].message.endswith(stage.trial.controller.latest.way.encode() + b"\n\n")
     assert stage.trial.controller.latest.way in ("balance", "get up")
 
 
@@ -197,7 +200,7 @@ class School:
 
     def __init__(self, path, frozen=False) -> None:
         self.seats = Seats()
-        self.learning = Learning(path, frozen, "smc", directed(STAND, 1, SMALL).controller)
+        self.learning = Learning(path, frozen, "smc", STAND.trial(1, SMALL).controller)
         self.stage = Stage(STAND, self.seats, 1, SMALL, self.learning)
         self.stage.start()
 
@@ -244,7 +247,7 @@ def test_learning_changes_nothing_where_nothing_is_asked_for(path, seats):
     stage = Stage(STAND, seats, 1, SMALL)
     stage.start()
     plain = advance(stage, 3)
-    assert stage.trial.controller.planner.experience is None and not stage.trial.session.listeners
+    assert stage.trial.controller.planner.experience is None and stage._keep not in stage.trial.session.listeners
     stage.close()
     with School(path) as school:
         assert np.array_equal(advance(school.stage, 1), plain[:1])
@@ -343,7 +346,7 @@ def test_a_studio_that_learns_in_a_browser(chromium, tmp_path):
         many = int(studio.lines[-1].removeprefix("learned from ").partition(" ")[0])
         assert studio.lines[-1] == f"learned from {many} situations in a.experience" and many > 0
         assert not any("Traceback" in line for line in studio.lines)
-    again = Learning(tmp_path / "a.experience", True, "smc", directed(DODGE, 1, SMALL).controller)
+    again = Learning(tmp_path / "a.experience", True, "smc", DODGE.trial(1, SMALL).controller)
     assert len(again) == many
 
 

@@ -41,7 +41,7 @@ class FakeClock:
 
 
 def played(pace: Clock, clock: FakeClock, frames: int, seconds: float = 0.0) -> list[float]:
-    """When frames begin that hand some seconds each, made as soon as they are due."""
+    """When frames begin that take some seconds each, made as soon as they are due."""
     times = []
     for _ in range(frames):
         clock.now += pace.wait
