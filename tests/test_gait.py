@@ -11,7 +11,7 @@ from tumble.characters import LEGGED, character
 from tumble.errors import UserError
 from tumble.goals import Goal, Term, balance, gait
 from tumble.goals.course import NEAR, Course
-from tumble.goals.gait import Going, OverLegs, Torque, Turned
+from tumble.goals.gait import Going, MotorTorque, OverLegs, Turned
 from tumble.goals.terms import Velocity
 from tumble.planners import SMC, SMCSettings
 from tumble.world.rollouts import Rollouts
@@ -184,7 +184,7 @@ def test_one_hinge_of_plain_mujoco_obeys_the_law():
     after, torque = data.qvel[0], mass[0, 0] * (data.qvel[0] - 0.1) / 0.03
     assert 160 * (0.4 - after) == pytest.approx(torque)
     assert data.actuator_force[0] == pytest.approx(160 * (0.4 - 0.1)) != pytest.approx(torque, rel=0.5)
-    term = Torque(gains=(160 / 80,), dofs=(0,))
+    term = MotorTorque(gains=(160 / 80,), dofs=(0,))
 
     class Rows:
         nsim, broken = 1, np.zeros(1, bool)

@@ -492,7 +492,7 @@ def test_states_of_another_width_are_refused(recording):
         ("walker", {}, "a walker needs a biped with the bones"),
         ("cpbp", {"samples": "many"}, "the recording's settings are none of 'cpbp': Expected `int`, got `str`"),
         ("cpbp", {"samples": 0}, "samples must be a number 2 or more"),
-        ("cpbp", {"calm": {"speed": -1.0}}, "settings are none of 'cpbp': speed must be a number above 0, got -1"),
+        ("cpbp", {"regularisation": -1.0}, "settings are none of 'cpbp': regularisation must be a number above 0, got"),
     ],
 )
 def test_controllers_that_cannot_be_made_again(recording, controller, settings, message):

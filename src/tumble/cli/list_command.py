@@ -1,7 +1,7 @@
 """`tumble list`: what there is."""
 
 import json
-from typing import Annotated
+from typing import Annotated, Any
 
 import tyro
 
@@ -13,10 +13,12 @@ from tumble.scenarios import SCENARIOS
 from tumble.skills.script import FORMS
 
 
-def listing() -> dict[str, dict[str, str]]:
-    """Names and a line each, by kind."""
+def listing() -> dict[str, dict[str, Any]]:
+    """Names and a line each, by kind; of scenarios also the controllers that suit, the usual one first."""
     return {
-        "scenarios": {name: kind.summary for name, kind in SCENARIOS.items()},
+        "scenarios": {
+            name: {"summary": kind.summary, "controllers": list(kind.controllers)} for name, kind in SCENARIOS.items()
+        },
         "characters": {name: summary for name, (_, summary) in {**CHARACTERS, **STEPPERS, **LEGGED}.items()},
         "controllers": {name: kind.summary for name, kind in CONTROLLERS.items()},
         "goals": {name: (make.__doc__ or "").partition("\n")[0] for name, make in GOALS.items()},
@@ -36,8 +38,9 @@ def show(as_json: Annotated[bool, tyro.conf.arg(name="json")] = False) -> int:
         return 0
     for kind, entries in kinds.items():
         print(kind)
-        for name, summary in entries.items():
-            print(f"  {name:20} {summary}")
+        for name, entry in entries.items():
+            line = f"{entry['summary']} ({', '.join(entry['controllers'])})" if kind == "scenarios" else entry
+            print(f"  {name:20} {line}")
     return 0
 
 

@@ -26,7 +26,7 @@ UNIT = 0.5  # of a motor's strength, the torque that counts 1: the paper's 80 N 
 
 
 @dataclass(frozen=True)
-class Torque(Term):
+class MotorTorque(Term):
     """Torques of the motors in the last step, as multiples of a torque that counts 1. (tau)
 
     A servo's torque is that at the end of the step: MuJoCo's `actuator_force` is what it would have been if the joint
@@ -168,7 +168,7 @@ def gait(
     bodies = _kept_straight(scene)
     quats = scene.show(scene.state("rest")).xquat[bodies].tolist()
     terms: list[Term] = [
-        Torque(tuple(gains), tuple(motors.qvel.tolist())),
+        MotorTorque(tuple(gains), tuple(motors.qvel.tolist())),
         Turned(course, tuple(bodies), tuple(tuple(quat) for quat in quats)),
         Going(course),
     ]

@@ -82,7 +82,7 @@ class RecordingHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     parts: list[PartHeader]
 
 
-class _Titled(msgspec.Struct):
+class _Versioned(msgspec.Struct):
     """What headers of all versions have."""
 
     format: str
@@ -256,7 +256,7 @@ def _check_version(path: Path) -> None:
         total = sum(info.file_size for info in archive.infolist())
         if total > LARGEST or "header.npy" not in archive.namelist():
             return  # as `unpacked` will say
-        titled = msgspec.json.decode(array_of(archive, "header").tobytes(), type=_Titled)
+        titled = msgspec.json.decode(array_of(archive, "header").tobytes(), type=_Versioned)
     if titled.format != FORMAT:
         made = titled.versions.get("tumble", "of an unknown version")
         raise ValueError(

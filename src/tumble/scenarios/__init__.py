@@ -13,7 +13,7 @@ from tumble.scenarios.scenario import Scenario, Setup
 from tumble.scenarios.stepping import SimbiconBird, SimbiconHumanoid, SimbiconPlanar, SimbiconRaptor
 from tumble.scenarios.terrain import Duck, Stairs, StepOver
 from tumble.scenarios.trial import Result, Trial, run_trial
-from tumble.scenarios.walking import StandPush, SteerWalk, WalkBodies, WalkPush
+from tumble.scenarios.walking import SteerWalk, WalkBodies, WalkPush
 
 __all__ = ["SCENARIOS", "History", "Result", "Scenario", "Setup", "Trial", "run_trial"]
 
@@ -22,7 +22,7 @@ SCENARIOS: dict[str, type[Scenario]] = {
     for kind in (
         Stand, Pushed, Impulse, Wall, Explosion, Dodge, DodgeHeavy, GetUp, GetUpProne, ReachPoint,
         OnBall, OnLightBall, OnBallReach, JuggleBall, Steering, Obstacles, Turbo,
-        SteerWalk, WalkPush, StandPush, WalkBodies,
+        SteerWalk, WalkPush, WalkBodies,
         StepOver, Duck, Stairs, PickUpCup, CratePush, CratePull, CrateCarry, ObstacleCourse, CrowdDance,
         SimbiconHumanoid, SimbiconPlanar, SimbiconBird, SimbiconRaptor,
         LearnWalk, LearnHop, LearnTrot, Pole, TurnGait, Stop, WalkProjectiles, HopProjectiles, PlanarNet,

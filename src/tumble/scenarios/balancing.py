@@ -8,7 +8,7 @@ import numpy as np
 
 from tumble.errors import check_number
 from tumble.live.commands import Explode, Push
-from tumble.scenarios.scenario import Scenario, Setup
+from tumble.scenarios.scenario import PLANNING, Scenario, Setup
 from tumble.world.scene import Scene
 
 LATER = 5.0  # s after a disturbance, when it is judged
@@ -51,6 +51,7 @@ class GetUp(Scenario):
 
     name: ClassVar[str] = "getup"
     summary: ClassVar[str] = "get up from lying on the back in a T-pose, judged at 5 s"
+    controllers: ClassVar[tuple[str, ...]] = (*PLANNING, "relay")
 
     def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
         return Setup(scene.state("t-pose", lying="supine"), seconds=LATER)
@@ -62,6 +63,7 @@ class GetUpProne(Scenario):
 
     name: ClassVar[str] = "getup-prone"
     summary: ClassVar[str] = "get up from lying on the face in a T-pose, judged at 5 s"
+    controllers: ClassVar[tuple[str, ...]] = (*PLANNING, "relay")
 
     def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
         return Setup(scene.state("t-pose", lying="prone"), seconds=LATER)

@@ -11,7 +11,7 @@ from tumble.errors import check_number
 from tumble.goals.wants import Juggle, Reach, StayOn, Together, Want
 from tumble.live.commands import Push
 from tumble.scenarios.history import History, hand_near
-from tumble.scenarios.scenario import Scenario, Setup
+from tumble.scenarios.scenario import PLANNING, Scenario, Setup
 from tumble.world.props import Ball
 from tumble.world.scene import Scene
 
@@ -37,6 +37,7 @@ class OnBall(Scenario):
 
     name: ClassVar[str] = "ball"
     summary: ClassVar[str] = "dropped onto a rolling ball (--mass KG --rolling M/S --force N), on it at 5 s (--until S)"
+    controllers: ClassVar[tuple[str, ...]] = PLANNING
 
     def __post_init__(self) -> None:
         check_number("mass", self.mass, 0.1, 1e4)
@@ -127,6 +128,7 @@ class JuggleBall(Scenario):
 
     name: ClassVar[str] = "juggle"
     summary: ClassVar[str] = "a ball dropped upon the head never touches the ground in 10 s"
+    controllers: ClassVar[tuple[str, ...]] = PLANNING
 
     def __post_init__(self) -> None:
         check_number("mass", self.mass, 0.01, 100)

@@ -85,6 +85,7 @@ class LearnHop(LearnWalk):
 
     name: ClassVar[str] = "learn-hop"
     summary: ClassVar[str] = "learn to hop on one leg at 1 m/s from nothing: 10 s without a fall within 60 s"
+    controllers: ClassVar[tuple[str, ...]] = ("mcts", "cpbp")
     characters: ClassVar[tuple[str, ...]] = ("monoped",)
     settings: ClassVar[Mapping[str, Mapping[str, float]]] = {"mcts": ONE_LEG}
 
@@ -95,6 +96,7 @@ class LearnTrot(LearnWalk):
 
     name: ClassVar[str] = "learn-trot"
     summary: ClassVar[str] = "learn to go on four legs at 1 m/s from nothing: 10 s without a fall within 60 s"
+    controllers: ClassVar[tuple[str, ...]] = ("mcts", "cpbp")
     characters: ClassVar[tuple[str, ...]] = ("quadruped",)
 
 
@@ -252,7 +254,7 @@ class PlanarNet(Scenario):
 
     name: ClassVar[str] = "planar-net"
     summary: ClassVar[str] = "learn to walk in the plane for 60 s (--learn S), then 10 s by the network alone, no fall"
-    controllers: ClassVar[tuple[str, ...]] = ("mcts", "cpbp", "walker", "relay")
+    controllers: ClassVar[tuple[str, ...]] = ("mcts",)  # who has a network
     characters: ClassVar[tuple[str, ...]] = ("planar-walker",)
 
     def __post_init__(self) -> None:

@@ -11,7 +11,7 @@ from tumble.errors import check_number
 from tumble.goals.wants import Go, Reach, Want
 from tumble.live.commands import Push
 from tumble.scenarios.history import History, hand_near
-from tumble.scenarios.scenario import Scenario, Setup
+from tumble.scenarios.scenario import PLANNING, Scenario, Setup
 from tumble.world.props import Box
 from tumble.world.scene import Scene
 
@@ -124,6 +124,7 @@ class Turbo(Scenario):
 
     name: ClassVar[str] = "turbo"
     summary: ClassVar[str] = "climb over a block 0.5 m high (--height M) and be beyond it within 10 s"
+    controllers: ClassVar[tuple[str, ...]] = PLANNING
     START: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:

@@ -86,6 +86,7 @@ class HopProjectiles(WalkProjectiles):
 
     name: ClassVar[str] = "hop-projectiles"
     summary: ClassVar[str] = "hop 60 s, 50 kg are thrown at one every 6 s: up 5 s after half of the hits"
+    controllers: ClassVar[tuple[str, ...]] = ("mcts", "cpbp")
     characters: ClassVar[tuple[str, ...]] = ("monoped",)
     settings: ClassVar[Mapping[str, Mapping[str, float]]] = {"mcts": ONE_LEG}
 

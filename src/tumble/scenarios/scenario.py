@@ -23,6 +23,8 @@ from tumble.settings import replaced
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
+PLANNING = ("cpbp", "pf-mpc", "smc", "mcts", "ps", "cem", "mppi")  # controllers that plan, the usual one first
+
 
 @dataclass(frozen=True)
 class Setup:
@@ -55,7 +57,7 @@ class Scenario(ABC):
 
     name: ClassVar[str]
     summary: ClassVar[str]
-    controllers: ClassVar[tuple[str, ...]] = ("cpbp", "pf-mpc", "smc", "mcts", "ps", "cem", "mppi", "walker", "relay")
+    controllers: ClassVar[tuple[str, ...]] = (*PLANNING, "walker", "relay")
     characters: ClassVar[tuple[str, ...]] = ("humanoid", "biped")
     settings: ClassVar[Mapping[str, Mapping[str, float]]] = {}
     strewn: ClassVar[bool] = False

@@ -206,7 +206,7 @@ class Trial:
     def rewind(self, scene: Scene, state: np.ndarray, time: float) -> None:
         """Go on from a moment of the past, in a state of then: the end of a frame.
 
-        What people want now stays wanted; where nobody has said anything, what the scenario wanted then is wanted.
+        What people want now stays wanted; where nobody has said anything, it is what the scenario wanted then.
         """
         index, then = round(time / scene.dt), self.history.wanted(time)
         if not self.directed:

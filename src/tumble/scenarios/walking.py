@@ -80,7 +80,6 @@ class WalkPush(Scenario):
     summary: ClassVar[str] = "pushed while walking (--force N, default 600, for 0.1 s): still walking 5 s later"
     controllers: ClassVar[tuple[str, ...]] = ("walker", "relay")
     characters: ClassVar[tuple[str, ...]] = ("biped",)
-    speed: ClassVar[float] = PACE
 
     def __post_init__(self) -> None:
         check_number("force", self.force, 0.0, 1e5)
@@ -89,7 +88,7 @@ class WalkPush(Scenario):
         return walking_scene(character)
 
     def wants(self) -> Want:
-        return Go(speed=self.speed, heading=0.0)
+        return Go(speed=PACE, heading=0.0)
 
     def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
         angle, when = rng.uniform(0, 2 * np.pi), rng.uniform(4.0, 5.2)
@@ -99,15 +98,6 @@ class WalkPush(Scenario):
 
     def success(self, history: History) -> bool:
         return history.lasted(1.0) and history.falls() == 0 and up(history)
-
-
-@dataclass(frozen=True)
-class StandPush(WalkPush):
-    """Stand, be pushed on the trunk for 0.1 s from any side, stand or step again 5 s later."""
-
-    name: ClassVar[str] = "stand-push"
-    summary: ClassVar[str] = "pushed while standing (--force N, default 600, for 0.1 s): up 5 s later, by stepping"
-    speed: ClassVar[float] = 0.0
 
 
 def up(history: History) -> bool:
