@@ -18,7 +18,7 @@ const PART = `
     <span class="ts-recording" data-testid="hud-recording" hidden>recording</span></div>
   <div class="ts-line ts-time" data-testid="hud-time"></div>
   <div class="ts-line"><span class="ts-key">simulated</span><span data-testid="hud-rate"></span></div>
-  <div class="ts-line"><span class="ts-key">planning</span><span data-testid="hud-plan"></span></div>
+  <div class="ts-line"><span class="ts-key">control</span><span data-testid="hud-plan"></span></div>
   <div class="ts-line"><span class="ts-key">plan age</span><span data-testid="hud-age"></span></div>
   <div class="ts-line"><span class="ts-key">effort</span><span class="ts-effort"><i></i></span></div>
   <div class="ts-line" hidden><span class="ts-key">way</span><span class="ts-way" data-testid="hud-way"></span></div>
