@@ -1,21 +1,22 @@
 """Scenes and small settings that many tests share; built once, so that numba compiles once."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
-from doing import Crates, Doer, doer
+from doing import Crates, Doer, doer, kept, pretend
 
 from tumble.characters import humanoid
 from tumble.control.controller import Controller
-from tumble.controllers import CONTROLLERS, ControllerKind
+from tumble.controllers import CONTROLLERS
 from tumble.goals import Goal, balance
 from tumble.goals.wants import WANTS, Want
 from tumble.planners import CPBPSettings
-from tumble.scenarios import SCENARIOS
-from tumble.walking import WalkSettings
+from tumble.scenarios import SCENARIOS, register
+from tumble.userfile import REGISTRIES
 from tumble.world.props import Ball
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
@@ -104,19 +105,21 @@ def ball_still(ball_scene: Scene) -> Still:
 
 
 @pytest.fixture
-def known(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, type[Controller]], None]:
-    """Have a class of controllers, made of a scene alone, be known by a name; for replays."""
+def known() -> Iterator[Callable[[str, type[Controller]], None]]:
+    """Have a class of controllers, made of a scene alone, be known by a name; for replays. `Still` is 'still'."""
 
     def know(name: str, kind: type[Controller]) -> None:
-        made = ControllerKind(lambda scene, *_: kind(scene), kind, NoSettings, "a controller of a test")
-        monkeypatch.setitem(CONTROLLERS, name, made)
+        CONTROLLERS.register(
+            name, lambda scene, *_: kind(scene), "a controller of a test", settings=NoSettings, controller=kind
+        )
 
-    know("still", Still)
-    return know
+    with kept(CONTROLLERS):
+        know("still", Still)
+        yield know
 
 
 @pytest.fixture
-def doers(monkeypatch: pytest.MonkeyPatch) -> list[Doer]:
+def doers() -> Iterator[list[Doer]]:
     """All that are made as controller 'walker' from now on; they are `Doer`s."""
     made: list[Doer] = []
 
@@ -124,12 +127,23 @@ def doers(monkeypatch: pytest.MonkeyPatch) -> list[Doer]:
         made.append(doer(*given))
         return made[-1]
 
-    monkeypatch.setitem(CONTROLLERS, "walker", ControllerKind(make, Doer, WalkSettings, "pretends to do scripts"))
-    return made
+    with kept(CONTROLLERS):
+        pretend(make)
+        yield made
 
 
 @pytest.fixture
-def crates(monkeypatch: pytest.MonkeyPatch) -> str:
+def crates() -> Iterator[str]:
     """The name of a scenario with crates."""
-    monkeypatch.setitem(SCENARIOS, Crates.name, Crates)
-    return Crates.name
+    with kept(SCENARIOS):
+        register("crates", Crates, "a crate to lift, one to push and a cup")
+        yield "crates"
+
+
+@pytest.fixture
+def registries() -> Iterator[None]:
+    """Whatever is registered is forgotten afterwards."""
+    with ExitStack() as stack:
+        for registry in REGISTRIES:
+            stack.enter_context(kept(registry))
+        yield

@@ -5,6 +5,8 @@ without the skills themselves.
 """
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,10 +15,11 @@ import numpy as np
 from tumble.characters import Character
 from tumble.cli import dispatch
 from tumble.control.controller import Report
-from tumble.controllers import CONTROLLERS, ControllerKind
+from tumble.controllers import CONTROLLERS
 from tumble.errors import UserError
 from tumble.goals.wants import Balance, Do, Go, Want, part, parts
-from tumble.scenarios import SCENARIOS, Scenario
+from tumble.registry import Registry
+from tumble.scenarios import Scenario, register
 from tumble.scenarios.scenario import Setup
 from tumble.skills.acts import Act
 from tumble.skills.check import check_acts, held_in
@@ -66,16 +69,30 @@ class Doer(Walker):
 
 
 def doer(scene: Scene, settings: Any, *_: Any) -> Doer:
-    """Makes one, as a `ControllerKind` does."""
+    """Makes one, as an entry of CONTROLLERS does."""
     return Doer(scene, settings)
+
+
+def pretend(make: Callable[..., Doer]) -> None:
+    """Let the controller 'walker' be made so, from now on."""
+    CONTROLLERS.restore({name: entry for name, entry in CONTROLLERS.items() if name != "walker"})
+    CONTROLLERS.register("walker", make, "pretends to do scripts", settings=WalkSettings, controller=Doer)
+
+
+@contextmanager
+def kept(registry: Registry) -> Iterator[None]:
+    """A registry is afterwards what it was."""
+    before = dict(registry)
+    try:
+        yield
+    finally:
+        registry.restore(before)
 
 
 @dataclass(frozen=True)
 class Crates(Scenario):
     """A crate to lift, one to push and a cup."""
 
-    name: ClassVar[str] = "crates"
-    summary: ClassVar[str] = "a crate to lift, one to push and a cup"
     controllers: ClassVar[tuple[str, ...]] = ("walker",)
     characters: ClassVar[tuple[str, ...]] = ("biped",)
 
@@ -95,6 +112,6 @@ class Crates(Scenario):
 
 
 if __name__ == "__main__":
-    SCENARIOS["crates"] = Crates
-    CONTROLLERS["walker"] = ControllerKind(doer, Doer, WalkSettings, "pretends to do scripts")
+    register("crates", Crates, "a crate to lift, one to push and a cup")
+    pretend(doer)
     sys.exit(dispatch(["studio", *sys.argv[1:]]))

@@ -19,7 +19,7 @@ from tumble.world.sims import Sims
 @cache
 def world_of(name: str, body: str | None = None) -> Scene:
     """The scene of a scenario with its own options, and the first body that it suggests unless told."""
-    return SCENARIOS[name]().scene(character(body or SCENARIOS[name].characters[0]))
+    return SCENARIOS[name]().scene(character(body or SCENARIOS[name].make.characters[0]))
 
 
 def readings(scene: Scene, state: np.ndarray | None = None, frames: int = 30) -> np.ndarray:

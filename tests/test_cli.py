@@ -10,12 +10,12 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from tumble.characters import CHARACTERS, LEGGED, STEPPERS
+from tumble.characters import CAPABILITIES, CHARACTERS, character
 from tumble.cli import COMMANDS, bench_learners, dispatch
-from tumble.cli.learning import Learning
 from tumble.controllers import CONTROLLERS
 from tumble.errors import UserError
 from tumble.goals import GOALS
+from tumble.live.learning import Learning
 from tumble.live.recording import Recording
 from tumble.live.session import Session
 from tumble.planners import PLANNERS, CEMSettings, CPBPSettings, MCTSSettings, PredictiveSamplingSettings
@@ -94,7 +94,8 @@ def test_list(capsys):
     listed = json.loads(capsys.readouterr().out)
     there = {
         "scenarios": SCENARIOS,
-        "characters": {**CHARACTERS, **STEPPERS, **LEGGED},
+        "characters": CHARACTERS,
+        "capabilities": CAPABILITIES,
         "controllers": CONTROLLERS,
         "goals": GOALS,
         "scripts": [form.shape for form in FORMS],
@@ -104,6 +105,8 @@ def test_list(capsys):
         assert list(listed[kind]) == list(known)
         lines = [entry["summary"] if kind == "scenarios" else entry for entry in listed[kind].values()]
         assert all(isinstance(text, str) and text for text in lines)
+    for name, text in listed["characters"].items():
+        assert text.endswith(f"[{', '.join(sorted(character(name).capabilities))}]")
     assert call("list") == 0
     plain = capsys.readouterr().out
     assert all(name in plain for name in (*SCENARIOS, *CHARACTERS, *CONTROLLERS, *GOALS))
@@ -117,12 +120,12 @@ def test_list_says_which_controllers_suit(capsys):
         "controllers": ["cpbp", "pf-mpc", "smc", "mcts", "ps", "cem", "mppi", "walker", "relay"],
     }
     assert {name: entry["controllers"] for name, entry in listed.items()} == {
-        name: list(kind.controllers) for name, kind in SCENARIOS.items()
+        name: list(kind.make.controllers) for name, kind in SCENARIOS.items()
     }
     assert call("list") == 0
     lines = capsys.readouterr().out.splitlines()
     for name, kind in SCENARIOS.items():
-        assert f"  {name:20} {kind.summary} ({', '.join(kind.controllers)})" in lines
+        assert f"  {name:20} {kind.summary} ({', '.join(kind.make.controllers)})" in lines
 
 
 # run ------------------------------------------------------------------------------------------------
@@ -187,7 +190,7 @@ def test_run_for_people(capsys):
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_every_scenario_runs(capsys, name):
-    usual = SCENARIOS[name].controllers[0]
+    usual = SCENARIOS[name].make.controllers[0]
     words = SHORT if usual in PLANNERS else ["--seconds", "0.2"]
     assert call("run", name, *words, "--json") == 0
     summary = json.loads(capsys.readouterr().out)
@@ -209,7 +212,7 @@ def test_a_body_that_does_not_suit_a_controller(capsys):
         ["learn-hop", "--controller", "relay"],
     ):
         assert call("run", *words) == 2
-        assert "needs a biped with toes and palms, and '" in capsys.readouterr().err
+        assert "toes, palms, jointed-back; '" in capsys.readouterr().err
 
 
 def test_a_script_replaces_what_a_scenario_wants(capsys, tmp_path, doers):
@@ -375,7 +378,7 @@ def test_a_disk_that_is_full_of_experience(tmp_path, capsys, monkeypatch):
     def full(file, data):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("tumble.live.experience_file.write_all", full)
+    monkeypatch.setattr("tumble.files.write_all", full)
     assert call(*LEARN, "--learned", tmp_path / "a.experience") == 2
     assert capsys.readouterr().err == f"tumble: cannot write {tmp_path}/a.experience: No space left on device\n"
 
@@ -407,7 +410,7 @@ def test_the_second_trial_starts_with_what_the_first_learned(tmp_path, capsys, m
 
     def noted(learning, controller):
         unused = teach(learning, controller)
-        known.append(len(controller.planner.learners))
+        known.append(len(controller.planner.learner))
         return unused
 
     monkeypatch.setattr(Learning, "teach", noted)
@@ -471,7 +474,7 @@ def test_a_disk_that_is_full_of_learners(tmp_path, capsys, monkeypatch):
     def full(path, write):
         raise UserError(f"cannot write {path}: No space left on device")
 
-    monkeypatch.setattr("tumble.live.learned_file.replace_file", full)
+    monkeypatch.setattr("tumble.live.learned_file.replace_locked", full)
     assert call(*SEARCH, "--learned", tmp_path / "a.learned") == 2
     assert capsys.readouterr().err == f"tumble: cannot write {tmp_path}/a.learned: No space left on device\n"
     assert threads() == [] and not any(tmp_path.iterdir())
@@ -699,7 +702,7 @@ BAD = [
         " crowd, dodge, dodge-heavy, duck, explosion,"
         " getup, getup-prone, hop-projectiles, impulse, juggle, learn-hop, learn-trot, learn-walk, obstacles,"
         " pick-up, planar-net, pole, push, reach, simbicon-bird, simbicon-humanoid, simbicon-planar, simbicon-raptor,"
-        " stairs, stand, steer, steer-walk, step-over, stop, turbo, turn, walk-bodies, walk-projectiles,"
+        " stairs, stand, steer, steer-walk, step-over, stop, turbo, turn, walk-bodies, walk-on, walk-projectiles,"
         " walk-push, wall (did you mean 'stand'?)",
     ),
     (["run", "--json", "stand"], "name the scenario first: tumble run SCENARIO ...; there are: stand, push"),
@@ -745,7 +748,7 @@ BAD = [
     (["strip", "nothing.npz", "a.png"], "no file nothing.npz"),
     (["bench", "controller"], "planner"),
     (["bench", "planner", "--frames", "0"], "frames must be a number 1 or more and at most 1e+06, got 0"),
-    (["bench", "planner", "--controller", "cpb"], "no controller 'cpb'"),
+    (["bench", "planner", "--controller", "cpb"], "no planner 'cpb'"),
     (["bench", "planner", "--scenario", "pick-up"], "planners do no scripts"),
     (["bench", "planner", "--samples", "1"], "samples must be a number 2 or more"),
     (["list", "--jsn"], "--jsn"),

@@ -5,9 +5,10 @@ import re
 import mujoco
 import numpy as np
 import pytest
+from bodies import ANY_LEGS
 from scipy.spatial.transform import Rotation
 
-from tumble.characters import LEGGED, character
+from tumble.characters import character
 from tumble.errors import UserError
 from tumble.goals import Goal, Term, balance, gait
 from tumble.goals.course import NEAR, Course
@@ -24,7 +25,7 @@ each_free = pytest.mark.parametrize("name", FREE)
 
 @pytest.fixture(scope="module")
 def scenes() -> dict[str, Scene]:
-    return {name: Scene(character(name)) for name in LEGGED}
+    return {name: Scene(character(name)) for name in ANY_LEGS}
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +153,7 @@ def test_torques_are_those_that_changed_the_momentum(scenes, name, seed):
     scene = scenes[name]
     sims, torques = after_a_step(scene, seed)
     half = [0.5 * joint.strength for joint in scene.character.joints.values()]
-    found = one(gait(scene, velocity=(1, 0)), Torque).residual(sims)
+    found = one(gait(scene, velocity=(1, 0)), MotorTorque).residual(sims)
     assert found[0] == pytest.approx(torques / half, abs=1e-9)
     assert np.abs(found).max() > 0.01
 
@@ -161,7 +162,7 @@ def test_torques_by_the_servos_law(walker):
     sims = loaded(walker, *(tossed(walker, seed) for seed in range(4)))
     rng, motors = np.random.default_rng(0), walker.motors
     sims.act(rng.uniform(motors.low, motors.high, (4, motors.size)))
-    found = one(gait(walker, velocity=(1, 0)), Torque).residual(sims)
+    found = one(gait(walker, velocity=(1, 0)), MotorTorque).residual(sims)
     for i, (name, joint) in enumerate(walker.character.joints.items()):
         gain = walker.model.actuator(name).gainprm[0]
         missing = sims.view("ctrl")[:, i] - sims.view("qvel")[:, walker.model.joint(name).dofadr[0]]
@@ -169,7 +170,7 @@ def test_torques_by_the_servos_law(walker):
 
 
 def test_one_hinge_of_plain_mujoco_obeys_the_law():
-    """Torque at the end of a step, I dv/dt; what MuJoCo calls `actuator_force` is another."""
+    """MotorTorque at the end of a step, I dv/dt; what MuJoCo calls `actuator_force` is another."""
     model = mujoco.MjModel.from_xml_string(
         """<mujoco><option timestep="0.03" gravity="0 0 0"/><worldbody><body>
         <joint name="hinge" axis="0 1 0" armature="0.02"/><geom type="capsule" size=".05 .2" mass="1"/></body>
@@ -232,7 +233,7 @@ BONES = {
 }
 
 
-@pytest.mark.parametrize("name", LEGGED)
+@pytest.mark.parametrize("name", ANY_LEGS)
 def test_which_bones_are_to_stay_straight(scenes, name):
     """All but a biped's feet and arms, as in the authors' code."""
     scene = scenes[name]
@@ -381,7 +382,7 @@ def test_efforts_of_gait_are_between_its_least_and_all(walker):
     assert 0 < efforts[0] < efforts[-1] == 1
 
 
-@pytest.mark.parametrize("name", LEGGED)
+@pytest.mark.parametrize("name", ANY_LEGS)
 @pytest.mark.parametrize("wish", [{"velocity": (0.7, 0.2)}, {"target": (0.2, 0.1, 0.0)}], ids=str)
 def test_rollouts_are_judged_as_live_simulations_are(scenes, name, wish):
     scene, steps, nsim = scenes[name], 5, 3

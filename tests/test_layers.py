@@ -14,7 +14,7 @@ import tumble
 
 SOURCE = Path(tumble.__file__).parent
 PICTURE = Path(__file__).parents[1] / "docs" / "architecture.md"
-TO_COME = {"files", "registry"}  # in the picture already
+TO_COME = {"files", "registry"}  # may be in the picture before they are there
 TWINS = {"Learning"}  # the studio's protocol, until it takes the class itself
 
 

@@ -15,15 +15,15 @@ import numpy as np
 import pytest
 from test_studio_stage import Seats, advance, do
 
-from tumble.cli.learning import Learning
+from tumble import files
 from tumble.control.controller import Controller, closing
 from tumble.errors import UserError
 from tumble.learners import Learners
 from tumble.learners.experience import Experience
-from tumble.live import keeper, learned_file
+from tumble.live import learned_file
 from tumble.live.commands import SetParameter
-from tumble.live.experience_file import ExperienceFile
 from tumble.live.learned_file import LearnedFile
+from tumble.live.learning import Learning
 from tumble.live.recording import Recorder
 from tumble.live.session import Session
 from tumble.planners import MCTS, MCTSSettings, Planned
@@ -109,7 +109,7 @@ def test_what_was_learned_is_there_again(path):
     again = loaded(path)
     assert len(again) == 120 and again.network.updates == learners.network.updates == 21
     assert same(again, learners)
-    found, distances = again.forest.nearest(pairs(120)[0])
+    found, distances = again.forest.recall(pairs(120)[0])
     assert np.array_equal(found.astype(np.float32), pairs(120)[1].astype(np.float32)) and not distances.any()
 
 
@@ -208,9 +208,16 @@ def test_what_is_frozen_is_only_loaded(path):
 def test_as_a_listener_it_saves_every_ten_seconds(path, scene, still, monkeypatch):
     """Of wall time; at a frame at which nothing is new, nothing is written."""
     now, saved, done = [0.0], [], threading.Semaphore(0)
-    whole = learned_file.replace_file
+    whole = learned_file.replace_locked
+
+    def noted(*arguments):
+        file = whole(*arguments)
+        saved.append(now[0])
+        done.release()
+        return file
+
     monkeypatch.setattr(learned_file.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(learned_file, "replace_file", lambda *a: (whole(*a), saved.append(now[0]), done.release()))
+    monkeypatch.setattr(learned_file, "replace_locked", noted)
     learners = blank()
     session = Session(scene, still, scene.state())
     with LearnedFile(path, learners, ABOUT) as file:
@@ -230,15 +237,15 @@ def test_as_a_listener_it_saves_every_ten_seconds(path, scene, still, monkeypatc
 
 
 def test_a_disk_that_hangs_does_not_hold_up_a_session(path, monkeypatch):
-    on, saves, whole = threading.Event(), [], learned_file.replace_file
+    on, saves, whole = threading.Event(), [], learned_file.replace_locked
 
     def hang(*arguments):
         assert on.wait(60)
         saves.append(1)
-        whole(*arguments)
+        return whole(*arguments)
 
-    monkeypatch.setattr(learned_file, "replace_file", hang)
-    monkeypatch.setattr(learned_file, "EVERY", 0.0)
+    monkeypatch.setattr(learned_file, "replace_locked", hang)
+    monkeypatch.setattr(learned_file, "REPLACED", 0.0)
     learners = blank()
     file = LearnedFile(path, learners, ABOUT)
     for state, action in zip(*pairs(100), strict=True):
@@ -258,7 +265,7 @@ def test_a_full_disk_is_told_at_the_next_frame_and_at_the_end(path, monkeypatch,
     def full(*arguments, **more):
         raise error
 
-    monkeypatch.setattr(learned_file, "EVERY", 0.0)
+    monkeypatch.setattr(learned_file, "REPLACED", 0.0)
     monkeypatch.setattr(learned_file.np, "savez", full)
     learners = blank()
     file = LearnedFile(path, learners, ABOUT)
@@ -296,7 +303,7 @@ import numpy as np
 from tumble.live import learned_file
 from tumble.learners import Learners
 from tumble.live.learned_file import LearnedFile
-learned_file.EVERY = 0.0
+learned_file.REPLACED = 0.0
 path, before, left = Path(sys.argv[1]), 0, 0
 
 def learners_of(path):
@@ -515,15 +522,16 @@ def test_a_disk_that_cannot_be_read_is_no_spoiled_file(path, monkeypatch):
     def broken(file):
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(keeper, "format_of", broken)
+    monkeypatch.setattr(learned_file, "format_of", broken)
     with pytest.raises(UserError, match=r"cannot read .*a\.learned: Input/output error"):
         LearnedFile(path, blank(), ABOUT)
     assert path.read_bytes() == before and names_in(path.parent) == ["a.learned"]
 
 
 def test_no_pickle():
-    source = Path(learned_file.__file__).read_text()
-    assert "pickle" not in source and "np.load" not in source
+    for module in (files, learned_file):
+        source = Path(module.__file__).read_text()
+        assert "pickle" not in source and "np.load" not in source
 
 
 # Files for something else ---------------------------------------------------------------------------
@@ -552,7 +560,7 @@ def refused(make, path: Path) -> str:
     with pytest.raises(UserError) as caught:
         make()
     assert path.read_bytes() == before and names_in(path.parent) == [path.name]
-    keeper.locked(path).close()
+    files.locked(path).close()
     return str(caught.value)
 
 
@@ -579,12 +587,12 @@ def test_a_file_of_another_version_is_refused_and_left_alone(path, frozen):
 def test_experience_and_learners_know_each_others_files(path, frozen):
     wrote(path, 4)
     experience = Experience(FEATURES, SIZE)
-    assert refused(lambda: ExperienceFile(path, experience, ABOUT, frozen), path) == (
+    assert refused(lambda: LearnedFile(path, experience, ABOUT, frozen), path) == (
         f"{path} is no file of experience: its format is 'tumble learners 1', this controller needs"
         " 'tumble experience 1'; choose another file"
     )
     path.unlink()
-    with ExperienceFile(path, experience, ABOUT):
+    with LearnedFile(path, experience, ABOUT):
         experience.extend(*pairs(4))
     assert refused(lambda: LearnedFile(path, blank(), ABOUT, frozen), path) == (
         f"{path} is no file of learners: its format is 'tumble experience 1', this controller needs"
@@ -592,15 +600,14 @@ def test_experience_and_learners_know_each_others_files(path, frozen):
     )
 
 
-@pytest.mark.parametrize("make", [LearnedFile, ExperienceFile])
+@pytest.mark.parametrize("make", [blank, lambda: Experience(FEATURES, SIZE)], ids=["learners", "experience"])
 def test_a_recording_is_no_spoiled_file(path, scene, still, make):
     session = Session(scene, still, scene.state())
     recorder = Recorder(session, "stand", "still", 0)
     session.step()
     recorder.recording.save(path)
-    learned = blank() if make is LearnedFile else Experience(FEATURES, SIZE)
     assert "its format is 'tumble recording 1', this controller needs" in refused(
-        lambda: make(path, learned, ABOUT), path
+        lambda: LearnedFile(path, make(), ABOUT), path
     )
 
 
@@ -613,7 +620,7 @@ import numpy as np
 from tumble.live import learned_file
 from tumble.live.learned_file import LearnedFile
 from tumble.learners import Learners
-learned_file.EVERY = 0.0
+learned_file.REPLACED = 0.0
 learners = Learners(5, 3, 0)
 with LearnedFile(Path(sys.argv[1]), learners, {"character": "humanoid", "planner": "mcts", "gain": 10.0}) as file:
     print("open", flush=True)
@@ -686,7 +693,7 @@ def spoil(controller: Controller, monkeypatch) -> None:
     def train(updates):
         raise Odd("out of order")
 
-    monkeypatch.setattr(controller.planner.learners.network, "train", train)
+    monkeypatch.setattr(controller.planner.learner.network, "train", train)
 
 
 def test_closing_raises_what_went_wrong_first(still, monkeypatch):
@@ -735,11 +742,11 @@ def test_learners_that_a_planner_leaves_behind_are_closed(scene, goal):
     controller = Planned(MCTS(scene, LIVE, 0, 1), goal)
     session = Session(scene, controller, scene.state())
     session.step()
-    old = controller.planner.learners
+    old = controller.planner.learner
     controller.set_parameters({"samples": 7})
-    assert controller.planner.learners is old and old.running
+    assert controller.planner.learner is old and old.running
     controller.set_parameters({"samples": 6, "gain": 20.0})
-    assert controller.planner.learners is not old and learning_threads() == []
+    assert controller.planner.learner is not old and learning_threads() == []
     session.step()
     assert len(learning_threads()) == 1
     controller.close()
@@ -784,7 +791,7 @@ def test_a_stage_learns_and_goes_on_another_day(path):
         do(stage, lambda: stage.take.hurl((3.0, 0.0, 1.0), (0.0, 0.0, 0.0), 150.0))
         advance(stage, 1)
         assert (len(school.learning), stage.unused) == (6, "")
-        assert stage.take.controller.planner.learners is school.learning.learned
+        assert stage.take.controller.planner.learner is school.learning.learner
     before = path.read_bytes()
     with School(path, frozen=True) as school:
         advance(school.stage, 2)
@@ -802,7 +809,7 @@ def test_another_body_and_another_gain_learn_by_themselves(path):
         do(stage, lambda: stage.choose(replace(STAND, character="humanoid-light")))
         advance(stage, 2)
         assert said.count("a.learned is not used: it was learned with character humanoid") == 1
-        assert stage.take.controller.planner.learners is not school.learning.learned
+        assert stage.take.controller.planner.learner is not school.learning.learner
         do(stage, lambda: stage.choose(STAND))
         do(stage, lambda: stage.take.send(SetParameter("gain", 20.0), SetParameter("samples", 8)))
         advance(stage, 3)
@@ -820,14 +827,14 @@ def test_learners_of_another_kind_are_not_given_to_who_has_them(scene, goal, pat
     controller = Planned(MCTS(scene, LIVE, 0, 1), goal)
     session = Session(scene, controller, scene.state())
     with Learning(path, False, "mcts", controller) as learning:
-        assert learning.teach(controller) == "" and controller.planner.learners is learning.learned
+        assert learning.teach(controller) == "" and controller.planner.learner is learning.learner
         session.step()
         controller.planner.about = controller.planner.about | {"gain": 20.0}
         assert learning.teach(controller) == "it was learned with gain 10"
-        own = controller.planner.learners
-        assert own is not learning.learned and not learning.learned.running and len(own) == 0
+        own = controller.planner.learner
+        assert own is not learning.learner and not learning.learner.running and len(own) == 0
         learning.teach(controller)
-        assert controller.planner.learners is own
+        assert controller.planner.learner is own
     controller.close()
 
 
@@ -872,7 +879,7 @@ def test_what_goes_wrong_in_a_thread_is_told(path, monkeypatch):
         raise Odd("out of order")
 
     with School(path, LIVE) as school:
-        stage, learners = school.stage, school.learning.learned
+        stage, learners = school.stage, school.learning.learner
         monkeypatch.setattr(learners.network, "train", train)
 
         def step_and_wait() -> None:
@@ -893,8 +900,8 @@ def test_another_scene_of_the_same_body_goes_on_with_what_was_learned():
     take = StudioTrial(Choice("learn-hop", "monoped", "mcts"), 1, SMALL)
     for _ in range(3):
         take.step()
-    learners = take.controller.planner.learners
+    learners = take.controller.planner.learner
     other = Scene(take.scene.character, [Ball("thrown")])
     take.enter(other, other.carried(take.session.world.state[0], take.scene), take.session.time)
-    assert take.controller.planner.scene is other and take.controller.planner.learners is learners
+    assert take.controller.planner.scene is other and take.controller.planner.learner is learners
     assert len(learners) == 3

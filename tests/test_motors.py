@@ -3,8 +3,9 @@
 import mujoco
 import numpy as np
 import pytest
+from bodies import STANCES
 
-from tumble.characters import CHARACTERS, character
+from tumble.characters import character
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
@@ -29,7 +30,7 @@ def limits(scene: Scene, control: np.ndarray) -> np.ndarray:
     return np.array([share[joint.group] * joint.strength for joint in joints.values()])
 
 
-@pytest.mark.parametrize("name", CHARACTERS)
+@pytest.mark.parametrize("name", STANCES)
 def test_torque_is_that_of_a_clamped_servo(name):
     scene = Scene(character(name))
     motors = scene.motors
@@ -73,7 +74,7 @@ def test_bounds_and_names(scene):
     assert (motors.high[motors.joints :] == 1).all()
 
 
-@pytest.mark.parametrize("name", CHARACTERS)
+@pytest.mark.parametrize("name", STANCES)
 def test_random_control_is_stable_at_a_thirtieth_of_a_second(name):
     scene = Scene(character(name))
     assert scene.dt == pytest.approx(1 / 30) and scene.physics.substeps == 1

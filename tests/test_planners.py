@@ -11,7 +11,7 @@ from tumble.errors import UserError
 from tumble.goals import GOALS, Goal, Term, balance, reach
 from tumble.goals.terms import Velocity
 from tumble.learners.experience import Experience
-from tumble.planners import CPBP, PLANNERS, CPBPSettings, Plan, Planned, planner_kind
+from tumble.planners import CPBP, PLANNERS, CPBPSettings, Plan, Planned
 from tumble.planners.cpbp.cpbp import Scales
 from tumble.settings import names_of, replaced
 from tumble.world.sims import Sims
@@ -24,13 +24,13 @@ def make(name, scene, seed=0, nthread=1, **changes) -> Any:
     """A planner of eight futures of 0.2 s."""
     kind = PLANNERS[name]
     settings = dataclasses.replace(kind.settings(), **{"samples": 8, "horizon": 0.2, **changes})
-    return kind.planner(scene, settings, seed, nthread)
+    return kind.make(scene, settings, seed, nthread)
 
 
 def frozen(planner) -> Any:
     """The planner, taught nothing: `reset` forgets frames, not what learners were taught."""
-    if planner.learners is not None:
-        planner.learners.growing = False
+    if planner.learner is not None:
+        planner.learner.growing = False
     return planner
 
 
@@ -285,16 +285,16 @@ def test_every_planner_refuses_bad_sizes(name, scene, change):
 @each_planner
 def test_who_does_not_learn_says_so(name, scene):
     planner = make(name, scene)
-    if planner.learns and planner.learners is None:
-        planner.remember(Experience(*planner.memory))
+    if planner.learner_kind is Experience:
+        planner.learn_with(Experience(*planner.memory))
         return
     with pytest.raises(UserError, match=f"{type(planner).__name__} does not learn from experience; choose: smc"):
-        planner.remember(Experience(1, 1))
+        planner.learn_with(Experience(1, 1))
 
 
 def test_unknown_planner():
-    with pytest.raises(UserError, match=r"no controller 'cpb'; there are: .*cpbp.* \(did you mean 'cpbp'\?\)"):
-        planner_kind("cpb")
+    with pytest.raises(UserError, match=r"no planner 'cpb'; there are: .*cpbp.* \(did you mean 'cpbp'\?\)"):
+        PLANNERS["cpb"]
 
 
 @each_planner
@@ -305,7 +305,7 @@ def test_every_setting_must_be_a_number(name, scene, goal):
         if setting in ("samples", "elites", "refine", "wrist_rule"):  # whole numbers and switches
             continue
         try:
-            PLANNERS[name].planner(scene, replaced(settings, {setting: float("nan")}), 0, 1).plan(scene.state(), goal)
+            PLANNERS[name].make(scene, replaced(settings, {setting: float("nan")}), 0, 1).plan(scene.state(), goal)
             taken.append(setting)
         except UserError as error:
             assert setting.split(".")[-1] in str(error)

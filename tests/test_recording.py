@@ -16,13 +16,13 @@ import pytest
 from conftest import Still
 
 from tumble.characters import humanoid
-from tumble.controllers import controller_kind
+from tumble.controllers import CONTROLLERS
 from tumble.errors import UserError
 from tumble.goals import balance
 from tumble.goals.wants import Balance, Do, Go, Juggle, Reach, StayOn
 from tumble.live import recording as recording_module
 from tumble.live.commands import Drag, Explode, Push, Release, SetParameter, Throw
-from tumble.live.recording import FORMAT, MEMBERS, Part, Recorder, Recording
+from tumble.live.recording import FORMAT, Part, Recorder, Recording
 from tumble.live.session import Session
 from tumble.planners import CPBP, PLANNERS, Planned
 from tumble.scenarios import SCENARIOS, Trial
@@ -37,6 +37,7 @@ COMMANDS = {
     8: [Release(), Balance((1.0, 0.0)), SetParameter("calm.speed", 0.4)],
 }
 FRAMES = 12
+MEMBERS = ("header", *recording_module.MEMBERS)
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +94,7 @@ CHEAP = {"samples": 8, "horizon": 0.2}
 
 def trial_of(name: str, controller: str, seed: int = 3, **options) -> tuple[Trial, Recorder]:
     """A cheap trial, recorded from its beginning."""
-    settings = controller_kind(controller).settings(**(CHEAP if controller in PLANNERS else {}))
+    settings = CONTROLLERS[controller].settings(**(CHEAP if controller in PLANNERS else {}))
     trial = Trial(SCENARIOS[name](**options), seed, controller, settings=settings, threads=1)
     return trial, Recorder(trial.session, name, controller, seed, asdict(settings))
 
@@ -207,7 +208,7 @@ def test_a_session_whose_set_changes_is_replayed(name, controller, tmp_path):
     trunk, hand = trial.scene.character.trunk, trial.scene.character.hands[0]
     told = {
         2: [Go(speed=0.4, heading=0.2), SetParameter(*setting)],
-        5: [Push(trunk, (60.0, 30.0, 0.0), seconds=0.3), Drag(hand, (0.5, 0.5, 1.3))],
+        5: [Push(trunk, (60.0, 30.0, 0.0), seconds=0.31), Drag(hand, (0.5, 0.5, 1.3))],  # 9.3 frames
         14: [Release()],
     }
     for i in range(20):

@@ -5,12 +5,13 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from bodies import ANY_LEGS
 from conftest import Still
 from histories import ran
 from test_gaits import AHEAD, DT, world
 
-from tumble.characters import LEGGED, character
-from tumble.controllers import controller_kind
+from tumble.characters import character
+from tumble.controllers import CONTROLLERS
 from tumble.errors import UserError
 from tumble.goals.wants import WANTS, Balance, Go
 from tumble.live.commands import Drag, Push, Reset, SetParameter, Throw, decode
@@ -29,8 +30,8 @@ from tumble.world.props import Box
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
-GAITS = [name for name, kind in SCENARIOS.items() if kind.controllers[0] == "mcts"]
-SMALL = controller_kind("mcts").settings(samples=8, horizon=0.2)
+GAITS = [name for name, kind in SCENARIOS.items() if kind.make.controllers[0] == "mcts"]
+SMALL = CONTROLLERS["mcts"].settings(samples=8, horizon=0.2)
 
 
 # Back on the feet -----------------------------------------------------------------------------------
@@ -49,7 +50,7 @@ def tossed(body: str, nsim: int = 1) -> Sims:
     return sims
 
 
-@pytest.mark.parametrize("body", [*LEGGED, "humanoid", "biped"])
+@pytest.mark.parametrize("body", [*ANY_LEGS, "humanoid", "biped"])
 def test_a_reset_is_the_pose_at_rest_where_it_is(body):
     scene, sims = world(body), tossed(body, 2)
     before, time = sims.view("qpos").copy(), sims.view("time").copy()
@@ -161,7 +162,7 @@ def test_a_world_that_breaks_is_asked_no_more():
 def test_a_short_run_of_every_gait(name):
     """Of what was learned from nothing in a second nothing is stable; a recording of it replays."""
     recorders = []
-    trial = Trial(SCENARIOS[name](), 1, "mcts", settings=SMALL, threads=1, seconds=1.0)
+    trial = Trial(SCENARIOS[name].make(), 1, "mcts", settings=SMALL, threads=1, seconds=1.0)
     result = run_trial(trial, lambda session: recorders.append(Recorder(session, name, "mcts", 1)))
     assert result.finished and not result.success
     assert np.isfinite(list(result.metrics.values())).all()
@@ -180,7 +181,7 @@ def test_the_network_alone_is_a_parameter_of_the_controller():
 
 
 def hand_of(name: str, **options: float) -> Director:
-    kind = SCENARIOS[name]
+    kind = SCENARIOS[name].make
     return Director(Choice(name, kind.body_for("mcts"), "mcts", 3, tuple(options.items())).trial(1, SMALL))
 
 
@@ -195,7 +196,7 @@ def test_a_choice_responds_as_the_headless_trial_to_the_last_bit(name, options, 
         states.append(frame.state)
         commands.append(frame.commands)
 
-    trial = Trial(SCENARIOS[name](**options), 3, "mcts", settings=SMALL, threads=1, seconds=seconds)
+    trial = Trial(SCENARIOS[name].make(**options), 3, "mcts", settings=SMALL, threads=1, seconds=seconds)
     run_trial(trial, lambda session: session.listeners.append(hear))
     frames = [hand.trial.step() for _ in states]
     assert [frame.commands for frame in frames] == commands
@@ -248,7 +249,7 @@ def test_people_know_better_where_to_go():
 
 def test_spheres_come_at_their_time_also_after_another_start():
     scene = world()
-    trial = Trial(SCENARIOS["walk-projectiles"](), 3, seconds=60.0, scene=scene, made=Still(scene))
+    trial = Trial(SCENARIOS["walk-projectiles"].make(), 3, seconds=60.0, scene=scene, made=Still(scene))
     frames = [trial.step() for _ in range(430)]
     throws = [frame.index for frame in frames if any(isinstance(command, Throw) for command in frame.commands)]
     assert throws == [240, 420]
@@ -294,7 +295,7 @@ def test_steering_who_has_a_gait():
 
 
 def test_props_come_and_go_while_it_runs():
-    trial = Trial(SCENARIOS["stand"](), 0, "cpbp", settings=CPBPSettings(samples=8, horizon=0.2), threads=1)
+    trial = Trial(SCENARIOS["stand"].make(), 0, "cpbp", settings=CPBPSettings(samples=8, horizon=0.2), threads=1)
     for _ in range(3):
         trial.step()
     trial.send(Drag("left_hand", (0.5, 0.5, 1.5)))
@@ -315,7 +316,7 @@ def test_props_come_and_go_while_it_runs():
 
 
 def test_of_commands_that_wait_idle_ones_are_left_out():
-    trial = Trial(SCENARIOS["stand"](), 0, "cpbp", settings=CPBPSettings(samples=8, horizon=0.2), threads=1)
+    trial = Trial(SCENARIOS["stand"].make(), 0, "cpbp", settings=CPBPSettings(samples=8, horizon=0.2), threads=1)
     for i in range(100):
         trial.send(Drag("left_hand", (0.01 * i, 0.5, 1.0)), Go(speed=0.01 * i, heading=0.0))
     assert trial.session.waiting == (Drag("left_hand", (0.99, 0.5, 1.0)), Go(speed=0.99, heading=0.0))

@@ -85,6 +85,7 @@ def test_fingerprint_tells_physics_apart(scene, change):
     assert Scene(humanoid(), physics=Physics(**change)).fingerprint != scene.fingerprint
 
 
+HUMANOID = {"kind": "humanoid"}
 BAD = [
     (lambda s: s.body("torzo"), "no body 'torzo' in the scene of 'humanoid'; there are: head, left_foot,"),
     (lambda s: s.body("torzo"), "(did you mean 'torso'?)"),
@@ -98,8 +99,14 @@ BAD = [
     (lambda s: Scene.from_recipe({}), "not a scene of this version of tumble"),
     (lambda s: Scene.from_recipe({**s.recipe, "props": 3}), "not a scene of this version of tumble"),
     (lambda s: Scene.from_recipe({**s.recipe, "physics": {"gravity": 1}}), "not a scene of this version of tumble"),
-    (lambda s: Scene.from_recipe({**s.recipe, "character": {"height": "x"}}), "not a scene of this version of tumble"),
-    (lambda s: Scene.from_recipe({**s.recipe, "character": {"height": 99}}), "height must be a number 0.5 or more"),
+    (
+        lambda s: Scene.from_recipe({**s.recipe, "character": HUMANOID | {"height": "x"}}),
+        "not a scene of this version of tumble",
+    ),
+    (
+        lambda s: Scene.from_recipe({**s.recipe, "character": HUMANOID | {"height": 99}}),
+        "height must be a number 0.5 or more",
+    ),
 ]
 
 

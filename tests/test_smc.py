@@ -397,7 +397,7 @@ def test_settings_apply_from_the_next_frame_on(scene, goal):
 def learning(scene: Scene, seed: int = 0, **changes: Any) -> tuple[SMC, Experience]:
     planner = make(scene, seed, **changes)
     experience = Experience(*planner.memory)
-    planner.remember(experience)
+    planner.learn_with(experience)
     return planner, experience
 
 
@@ -499,7 +499,7 @@ def test_reset_forgets_frames_but_not_experience(scene, goal):
     planner, experience = learning(scene, memorable=LEARN_ALL, neighbours=0)
     first = planner.plan(scene.state(), goal)
     planner.reset()
-    assert planner.experience is experience and experience.added == 1
+    assert planner.learner is experience and experience.added == 1
     assert planner.plan(scene.state(), goal).cost == first.cost
 
 
@@ -509,7 +509,7 @@ def test_experience_outlives_other_sizes(scene, goal):
     planner.plan(scene.state(), goal)
     wider = planner.configured(replace(planner.settings, samples=16))
     assert wider is not planner
-    assert wider.experience is experience
+    assert wider.learner is experience
 
 
 @pytest.mark.parametrize("place", [3, 4, 10, 50], ids=["height", "quaternion", "angle", "speed"])

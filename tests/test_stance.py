@@ -1,12 +1,14 @@
 """Stances: bones' velocities against MuJoCo, every term in closed form, and the ways of balance."""
 
 import math
+from functools import partial
 
 import mujoco
 import numpy as np
 import pytest
+from bodies import STANCES, able
 
-from tumble.characters import CHARACTERS, humanoid
+from tumble.characters import character, humanoid
 from tumble.errors import UserError
 from tumble.goals import GOALS, Goal, Term, Way, balance, looking, on_ball, reach, reaching
 from tumble.goals.stance import (
@@ -263,7 +265,7 @@ def test_face_up(scene, lying, wanted, yaw):
 
 
 def test_toes_may_touch_the_ground_too():
-    (toed, *_) = [made for make, _ in CHARACTERS.values() if (made := make()).toes]
+    toed = character(able("toes")[0])
     scene = Scene(toed)
     found = term_of(scene, "rest", OnlyFeet)
     assert {scene.bones[i] for i in found.others} == set(scene.bones) - {*toed.feet, *toed.toes}
@@ -399,7 +401,7 @@ def test_a_pose_and_rolling_by_command(scene):
             decode('{"type": "setgoal", "goal": "balance", ' + bad + "}")
 
 
-BODIES = {name: make for name, (make, _) in CHARACTERS.items()}
+BODIES = {name: partial(character, name) for name in STANCES}
 BODIES |= {"child": lambda: humanoid(height=1.2, mass=30.0), "bear": lambda: humanoid(torso_mass=3.0, legs=1.2)}
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bodies import able
 from studio_browser import Studio, Window, browser, until
 
-from tumble.characters import CHARACTERS
 from tumble.live.recording import Recording
 from tumble.planners import PLANNERS
 from tumble.studio.knobs import knobs
@@ -490,7 +490,7 @@ def test_other_scenarios_characters_and_seeds(own, visit):
     assert share(picture(window), SHIRT, window.spot("torso"), 6) > 0.3
     assert window.look("view.project('ball')")
     bodies = window.look("JSON.stringify(link.scene)")
-    for other in set(CHARACTERS) - {"humanoid"}:
+    for other in set(able("biped", "t-pose")) - {"humanoid"}:
         window.choose("character", other)
         window.until("frame.time > 0.1 && !frame.paused")
         assert window.look("JSON.stringify(link.scene)") != bodies
@@ -517,7 +517,7 @@ def test_a_relay_suits_bipeds_and_says_who_acts(own, visit):
     window = visit(own)
     assert not window.part("hud-acting").is_visible()
     window.choose("controller", "relay")
-    window.page.get_by_text("controller 'relay' needs a biped with toes and palms, and 'humanoid' is none").wait_for()
+    window.page.get_by_text("controller 'relay' needs a body with: toes, palms, jointed-back; 'humanoid' has none").wait_for()
     until_value(window, "controller", "cpbp")
     window.choose("character", "biped")
     until_value(window, "character", "biped")

@@ -16,7 +16,7 @@ from tumble.studio import hub as hub_module
 from tumble.studio.choice import Choice
 from tumble.studio.hub import Hub
 from tumble.studio.packet import HEADER
-from tumble.studio.requests import Ask, Give, Hurl, Place, Remove, Resume, Scrub, Steer, decode
+from tumble.studio.requests import Ask, Give, Hurl, PlaceBox, Remove, Resume, Scrub, Steer, decode
 from tumble.studio.stage import Stage
 
 # Requests -------------------------------------------------------------------------------------------
@@ -40,7 +40,7 @@ GOOD = [
     ('{"type": "throw", "position": [0, 0, 1], "velocity": [0, 0, 0]}', Throw((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))),
     (
         '{"type": "place", "name": "step", "position": [1, 0, 0.1], "size": [0.2, 0.5, 0.1]}',
-        Place("step", (1.0, 0.0, 0.1), (0.2, 0.5, 0.1)),
+        PlaceBox("step", (1.0, 0.0, 0.1), (0.2, 0.5, 0.1)),
     ),
     ('{"type": "remove", "name": "step"}', Remove("step")),
     ('{"type": "balance"}', Balance()),
@@ -434,7 +434,7 @@ def test_requests_reach_the_stage(play):
         assert stage.trial.scene.props[0].mass == 2.5
         assert stage.trial.controller.planner.settings.samples == 4
         assert stage.trial.session.wanted == Go(speed=1.25, heading=math.pi / 2, style="turbo")
-        a.send(Place("step", (2.0, 0.0, 0.1), (0.2, 0.5, 0.1)), Remove("thrown"), Remove("nothing"))
+        a.send(PlaceBox("step", (2.0, 0.0, 0.1), (0.2, 0.5, 0.1)), Remove("thrown"), Remove("nothing"))
         await a.hear("error", 2)
         assert [prop.name for prop in stage.trial.scene.props] == ["step"]
 
@@ -448,8 +448,8 @@ ERRORS = [
     (Hurl((0.0, 0.0, 1.0), (0.0, 0.0, 0.0), 1e9), "mass of a ball must be a number 0.1 or more and at most 500"),
     (SetParameter("samples", 1), "samples must be a number 2 or more"),
     (Juggle(), "no ball 'ball' in the scene"),
-    (Place("torso", (1.0, 0.0, 1.0), (0.1, 0.1, 0.1)), "'torso'"),
-    (Place("step", (1.0, 0.0, 1.0), (0.1, 0.1, -0.1)), "half size of box 'step' must be a number"),
+    (PlaceBox("torso", (1.0, 0.0, 1.0), (0.1, 0.1, 0.1)), "'torso'"),
+    (PlaceBox("step", (1.0, 0.0, 1.0), (0.1, 0.1, -0.1)), "half size of box 'step' must be a number"),
     (Remove("step"), "no prop 'step' in the scene; there are: none"),
 ]
 

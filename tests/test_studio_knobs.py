@@ -369,6 +369,6 @@ def test_where_presets_lie(monkeypatch, tmp_path):
 
 
 def test_texts_below_fields_are_read_too():
-    about = {knob.name: knob.about for knob in knobs(SCENARIOS["ball"]())}
+    about = {knob.name: knob.about for knob in knobs(SCENARIOS["ball"].make())}
     assert about["rolling"] == "Speed at which the ball rolls at the start, in a random direction, m/s."
     assert all(about.values())

@@ -224,7 +224,7 @@ def test_the_loops_flags_stay(full, standing):
 
 @pytest.mark.parametrize("scenario", ["stand", "obstacles", "ball-reach"])
 def test_a_message_stays_below_5000_bytes(scenario):
-    scene = SCENARIOS[scenario]().scene(humanoid())
+    scene = SCENARIOS[scenario].make().scene(humanoid())
     state = scene.state("t-pose", "supine")
     found = CPBP(scene, CPBPSettings(samples=32, horizon=1.2), 0, 1).plan(state, balance(scene))
     status = Status(**{**vars(STATUS), "flags": 15})

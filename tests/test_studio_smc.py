@@ -7,10 +7,10 @@ import pytest
 from studio_browser import PATIENCE, Studio, Window, browser, until
 from test_studio_stage import Seats, advance, directed, do
 
-from tumble.cli.learning import Learning
 from tumble.errors import UserError
 from tumble.goals.wants import Balance
 from tumble.live.commands import SetParameter
+from tumble.live.learning import Learning
 from tumble.planners import CEMSettings, SMCSettings
 from tumble.studio.choice import Choice
 from tumble.studio.director import Director
@@ -247,7 +247,7 @@ def test_learning_changes_nothing_where_nothing_is_asked_for(path, seats):
     stage = Stage(STAND, seats, 1, SMALL)
     stage.start()
     plain = advance(stage, 3)
-    assert stage.trial.controller.planner.experience is None and stage._keep not in stage.trial.session.listeners
+    assert stage.trial.controller.planner.learner is None and stage._keep not in stage.trial.session.listeners
     stage.close()
     with School(path) as school:
         assert np.array_equal(advance(school.stage, 1), plain[:1])
@@ -267,7 +267,7 @@ def test_who_does_not_learn_pauses_it(path):
         do(stage, lambda: stage.director.send(SetParameter("samples", 6), SetParameter("horizon", 0.4)))
         advance(stage, 3)
         assert school.many == 4  # of the first frame after another horizon nothing is kept
-        assert stage.unused == "" and stage.trial.controller.planner.experience is school.learning.learned
+        assert stage.unused == "" and stage.trial.controller.planner.learner is school.learning.learner
 
 
 def test_another_body_and_another_horizon_are_told_and_learn_nothing(path):
@@ -282,7 +282,7 @@ def test_another_body_and_another_horizon_are_told_and_learn_nothing(path):
         for horizon in (0.5, 0.6):
             do(stage, lambda horizon=horizon: stage.director.send(SetParameter("horizon", horizon)))
             advance(stage, 2)
-        assert stage.trial.controller.planner.experience is None
+        assert stage.trial.controller.planner.learner is None
         assert said.count("a.experience is not used: it was learned with horizon 0.4") == 1
         assert school.many == 2
         do(stage, lambda: stage.director.send(SetParameter("horizon", 0.4)))
@@ -294,7 +294,8 @@ def test_a_full_disk_ends_learning_and_not_the_show(path, monkeypatch):
     def full(file, data):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("tumble.live.experience_file.write_all", full)
+    monkeypatch.setattr("tumble.files.write_all", full)
+    monkeypatch.setattr("tumble.live.learned_file.APPENDED", 0.0)
     with pytest.raises(UserError, match="No space left on device"), School(path) as school:
         stage = school.stage
         until(lambda: advance(stage, 1) and stage.learning is None)

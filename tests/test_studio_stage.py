@@ -165,7 +165,7 @@ def state_of(hand: Director) -> np.ndarray:
 @pytest.mark.parametrize(("scenario", "seconds"), [("push", 2.2), ("steer", 0.3), ("reach", 0.3), ("juggle", 0.3)])
 def test_a_choice_makes_the_headless_trial_to_the_last_bit(small, scenario, seconds):
     hand, states = directed(Choice(scenario, seed=3), 1, small), []
-    trial = Trial(SCENARIOS[scenario](), 3, "cpbp", settings=small, threads=1, seconds=seconds)
+    trial = Trial(SCENARIOS[scenario].make(), 3, "cpbp", settings=small, threads=1, seconds=seconds)
     run_trial(trial, lambda session: session.listeners.append(lambda session, frame: states.append(frame.state)))
     assert np.array_equal(stepped(hand, len(states)), states)
     assert len(states) == round(30 * seconds)
@@ -207,7 +207,7 @@ def test_options_of_a_scenario_count(small):
         (Choice(controller="cpb"), "no controller 'cpb'; there are: cem, cpbp"),
         (Choice(seed=-1), "seed must be a number 0 or more"),
         (Choice(seed=2**64), "seed must be a number 0 or more"),
-        (Choice("stand", "humanoid", "relay"), "controller 'relay' needs a biped with toes and palms, and 'humanoid'"),
+        (Choice("stand", "humanoid", "relay"), "controller 'relay' needs a body with: toes, palms, jointed-back; 'humanoid'"),
         (Choice("juggle", "biped", "walker"), "a walker does not juggle; controllers that take it: cpbp"),
         (Choice("pick-up", "biped", "cpbp"), "planners do no scripts; controllers that take it: walker, relay"),
     ],
@@ -854,7 +854,7 @@ def test_a_bad_choice_leaves_everything(stage):
     do(stage, stage.record)
     for choice, message in (
         (Choice("stnd"), "no scenario 'stnd'"),
-        (Choice("stand", "humanoid", "walker"), "controller 'walker' needs a biped with toes and palms"),
+        (Choice("stand", "humanoid", "walker"), "controller 'walker' needs a body with: toes, palms"),
         (Choice("juggle", "biped", "relay"), "a walker does not juggle; controllers that take it: "),
     ):
         with pytest.raises(UserError, match=message):
@@ -1038,6 +1038,10 @@ def test_every_body_can_be_chosen_and_brings_who_suits_it():
     assert light.with_scenario("push") == replace(light, scenario="push")
     walk = light.with_scenario("steer-walk")
     assert (walk.controller, walk.character, walk.proportions) == ("walker", "biped", ())
+    bird = Choice("simbicon-humanoid", "biped34", "simbicon").with_scenario("simbicon-bird")
+    assert (bird.controller, bird.character) == ("simbicon", "big-bird")
+    trot = Choice("learn-walk", "humanoid", "mcts").with_scenario("learn-trot")  # which a biped cannot do
+    assert trot.character == "quadruped"
     assert Choice("steer-walk", "beast1", "relay").with_scenario("walk-push").character == "beast1"
 
 

@@ -127,7 +127,7 @@ def test_who_stands_up_is_steered_and_stands_again(hand):
 
 
 def test_controllers_that_do_not_fit_a_body_say_so():
-    with pytest.raises(UserError, match="'walker' needs a biped with toes and palms, and 'humanoid' is none"):
+    with pytest.raises(UserError, match="'walker' needs a body with: toes, palms, jointed-back; 'humanoid' has none"):
         Choice("steer-walk", "humanoid", "walker").trial(1)
 
 

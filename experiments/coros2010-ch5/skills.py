@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import tumble
 from tumble.characters import character
 from tumble.cli.bench_crowd import measure as measure_crowd
-from tumble.controllers import controller_kind
+from tumble.controllers import CONTROLLERS
 from tumble.scenarios import Scenario, run_trial
 from tumble.scenarios.crowd import CrowdDance
 from tumble.scenarios.manipulation import CrateCarry, CratePull, CratePush, ObstacleCourse, PickUpCup
@@ -79,7 +79,7 @@ def trial(name: str, seed: int, quick: bool) -> dict[str, Any]:
     chosen = scenario.body(character(body), seed)
     scene = scenario.scene(chosen, seed)
     settings = scenario.settings_for(scenario.controller)
-    controller = controller_kind(scenario.controller).make(scene, settings, seed, 1, scenario.wants())
+    controller = CONTROLLERS[scenario.controller].make(scene, settings, seed, 1, scenario.wants())
     began = time.perf_counter()
     result = run_trial(scenario, scene, controller, seed)
     figures = {key: None if math.isnan(value) else round(value, 4) for key, value in result.metrics.items()}

@@ -31,7 +31,7 @@ from trials import Point, code, script, setting, warm_up
 
 from tumble.errors import UserError, check_number
 from tumble.learners.experience import Experience
-from tumble.live.experience_file import ExperienceFile
+from tumble.live.learned_file import LearnedFile
 from tumble.live.session import Session
 from tumble.planners import Planned
 from tumble.scenarios import run_trial
@@ -120,7 +120,7 @@ def gather(part: Part, stop: Callable[[], bool]) -> int | None:
     notes["code"] = sorted({*notes["code"], code()})
     memory, about = need(part)
     experience = Experience(*memory, capacity=part.count)
-    with ExperienceFile(part.path, experience, about) as file:
+    with LearnedFile(part.path, experience, about) as file:
         if file.warning is not None:
             print(file.warning, file=sys.stderr, flush=True)
         watch = _Progress(part, experience, file)
@@ -130,7 +130,7 @@ def gather(part: Part, stop: Callable[[], bool]) -> int | None:
             store(part.notes, notes)  # at once: a trial that is interrupted is not played again
             began = time.perf_counter()
             scenario, controller = setting(part.point.scenario, part.point.character)[0], part.point.make(seed, None)
-            controller.planner.remember(experience)
+            controller.planner.learn_with(experience)
             full = lambda: stop() or len(experience) >= part.count  # noqa: E731
             result = run_trial(scenario, scene, controller, seed, watch=watch, stop=full)
             notes["frames"] += result.frames
@@ -152,7 +152,7 @@ def need(part: Part) -> tuple[tuple[int, int], dict[str, Any]]:
 class _Progress:
     """Watches trials: a line now and then, and the file hears of what was added."""
 
-    def __init__(self, part: Part, experience: Experience, file: ExperienceFile) -> None:
+    def __init__(self, part: Part, experience: Experience, file: LearnedFile) -> None:
         self._part, self._experience, self._file = part, experience, file
         self._had, self._began, self._told = len(experience), time.perf_counter(), time.perf_counter()
 
@@ -176,10 +176,10 @@ def merge(file: Path, parts: list[Part]) -> None:
     beside = file.with_name(f".{file.name}.{os.getpid()}")
     together = Experience(*memory, capacity=sum(part.count for part in parts))
     try:
-        with ExperienceFile(beside, together, about):
+        with LearnedFile(beside, together, about):
             for part in parts:
                 one = Experience(*memory, capacity=part.count)
-                ExperienceFile(part.path, one, about, frozen=True)
+                LearnedFile(part.path, one, about, frozen=True)
                 together.extend(*one.since(0))
         os.replace(beside, file)
     finally:

@@ -30,12 +30,12 @@ from report import parser, place, spread, store, versions, wilson
 
 import tumble
 from tumble.characters import character
-from tumble.controllers import controller_kind
+from tumble.controllers import CONTROLLERS
 from tumble.errors import UserError, check_number
+from tumble.files import replace_file
 from tumble.goals import Goal
 from tumble.learners.experience import Experience
-from tumble.live.experience_file import ExperienceFile
-from tumble.live.recording import replace_file
+from tumble.live.learned_file import LearnedFile
 from tumble.live.session import Session
 from tumble.planners import SMC, Planned
 from tumble.scenarios import SCENARIOS, Scenario, run_trial
@@ -79,13 +79,13 @@ class Point:
 
     def make(self, seed: int, learned: Path | None) -> Planned:
         """The controller of a trial."""
-        kind, (scenario, scene, _) = controller_kind(self.controller), setting(self.scenario, self.character)
+        kind, (scenario, scene, _) = CONTROLLERS[self.controller], setting(self.scenario, self.character)
         made = kind.make(scene, kind.settings(**dict(self.settings)), seed, 1, scenario.wants())
         assert isinstance(made, Planned)
         if self.learned:
             assert learned is not None
             about = json.dumps(made.planner.about)
-            made.planner.remember(loaded(learned, made.planner.memory or (1, 1), about))
+            made.planner.learn_with(loaded(learned, made.planner.memory or (1, 1), about))
         return made
 
 
@@ -110,7 +110,7 @@ def loaded(path: Path, memory: tuple[int, int], about: str) -> Experience:
     """Experience of a file, frozen, loaded once per process."""
     experience = Experience(*memory)
     experience.growing = False
-    ExperienceFile(path, experience, json.loads(about), frozen=True)
+    LearnedFile(path, experience, json.loads(about), frozen=True)
     return experience
 
 
@@ -225,15 +225,15 @@ def _tell(
 def _settings(point: Point, learned: Path | None) -> dict[str, str]:
     """What results depend on beside a point's name and the seed."""
     scenario, scene, goal = setting(point.scenario, point.character)
-    chosen = asdict(controller_kind(point.controller).settings(**dict(point.settings)))
+    chosen = asdict(CONTROLLERS[point.controller].settings(**dict(point.settings)))
     about = {f"{point.controller} {key}": str(chosen[key]) for key in chosen if key not in dict(point.settings)}
     about |= {"scenario": str(scenario), "scene": scene.fingerprint, "goal": str(vars(goal))} | versions()
     if point.learned:
         if learned is None or not learned.is_file():
             raise UserError(f"no file of experience {learned or ''}: make one with gather.py, and name it: --learned")
         planner = point.make(0, learned).planner
-        assert isinstance(planner, SMC) and planner.experience is not None
-        about["experience"] = f"{len(planner.experience)} situations, SHA-256 {_digest(learned)}"
+        assert isinstance(planner, SMC) and planner.learner is not None
+        about["experience"] = f"{len(planner.learner)} situations, SHA-256 {_digest(learned)}"
     return about
 
 

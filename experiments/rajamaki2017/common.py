@@ -41,9 +41,8 @@ from matplotlib.figure import Figure
 import tumble
 from tumble.characters import character
 from tumble.errors import UserError, check_number
-from tumble.learners import Learners
+from tumble.files import replace_file
 from tumble.live.commands import Reset
-from tumble.live.recording import replace_file
 from tumble.live.session import Frame, Session
 from tumble.planners import MCTS, MCTSSettings, Plan, Planned
 from tumble.scenarios import SCENARIOS
@@ -123,14 +122,8 @@ def warm_up(scenario: LearnWalk, scene: Scene, settings: MCTSSettings, threads: 
     session = Session(scene, controller, scene.state("rest"))
     for _ in range(3):  # the first has no plan to carry on
         session.step()
-    assert controller.planner.memory is not None
-    features, size = controller.planner.memory
-    learners = Learners(features, size, 0)
-    for i in range(learners.network.settings.fewest):
-        learners.add(np.full(features, float(i)), np.zeros(size))
-    learners.work(1)
-    learners.network.predict(np.zeros((1, features)))
-    learners.forest.nearest(np.zeros((1, features)))
+    assert controller.planner.learner is not None
+    controller.planner.learner.warm_up()
 
 
 class Notes:

@@ -72,7 +72,7 @@ class Trial(NamedTuple):
 
     @property
     def settings(self) -> MCTSSettings:
-        return parsed(self.overrides.split(), SCENARIOS[self.scenario].settings_for("mcts"))
+        return parsed(self.overrides.split(), SCENARIOS[self.scenario].make.settings_for("mcts"))
 
 
 def main() -> None:
@@ -164,7 +164,7 @@ def groups(data: Any) -> dict[tuple[str, str], list[dict[str, Any]]]:
 
 
 def body(scenario: str) -> str:
-    return SCENARIOS[scenario].character
+    return SCENARIOS[scenario].make.character
 
 
 def draw(data: Any) -> Figure:

@@ -39,8 +39,8 @@ from matplotlib.figure import Figure
 
 from tumble.characters import character
 from tumble.errors import UserError, check_number
+from tumble.files import replace_file
 from tumble.goals import Goal, gait, steer
-from tumble.live.recording import replace_file
 from tumble.planners import CPBP, CPBPSettings
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims

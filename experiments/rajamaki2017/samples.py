@@ -58,8 +58,8 @@ from matplotlib.figure import Figure
 
 from tumble.characters import character
 from tumble.errors import check_number
+from tumble.files import replace_file
 from tumble.learners import Learners
-from tumble.live.recording import replace_file
 from tumble.planners import MCTSSettings
 from tumble.scenarios import run_trial
 from tumble.scenarios.gaits import SHARE
@@ -175,11 +175,11 @@ def train(training: Training, stop: Callable[[], bool], folder: Path) -> dict[st
         settings = MCTSSettings(samples=samples, horizon=training.horizon)
         controller = searching(scenario, scene, settings, seed, 1)
         if learners is not None:
-            controller.planner.learners = learners
+            controller.planner.learner = learners
         result = run_trial(scenario, scene, controller, seed, seconds, notes.watch, stop)
         if not result.finished:
             return None
-        learners = controller.planner.learners
+        learners = controller.planner.learner
         downs.append(notes.history.downs())
     assert learners is not None
     kept = learners.kept()
@@ -194,7 +194,7 @@ def run(trial: Trial, stop: Callable[[], bool], files: dict[int, Path]) -> dict[
     notes, began = Notes(), time.perf_counter()
     controller = searching(scenario, scene, trial.settings, trial.seed, 1)
     assert controller.planner.memory is not None
-    learners = controller.planner.learners = Learners(*controller.planner.memory, trial.seed)
+    learners = controller.planner.learner = Learners(*controller.planner.memory, trial.seed)
     with np.load(files[trial.training]) as kept:
         learners.restore(dict(kept))
     result = run_trial(scenario, scene, controller, trial.seed, trial.seconds, notes.watch, stop)

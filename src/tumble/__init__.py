@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tumble.characters import CHARACTERS, Character, biped, character, humanoid
     from tumble.control.controller import Controller
+    from tumble.controllers import CONTROLLERS
+    from tumble.controllers.relay import Relay
     from tumble.errors import UserError
     from tumble.goals import Goal, Term, Way, balance, gait, juggle, on_ball, reach, reaching, steer, turbo
     from tumble.goals.wants import Balance, Do, Go, Juggle, Meet, Reach, StayOn, Together
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
         SMCSettings,
     )
     from tumble.scenarios import SCENARIOS, Scenario, Trial, run_trial
+    from tumble.skills.performer import Performer
     from tumble.walking import Walker, WalkSettings
     from tumble.world.props import Ball, Box, Companion, Crate
     from tumble.world.scene import Ground, Scene
@@ -45,6 +48,9 @@ _HOMES = {
     "goals.wants": ("Balance", "Do", "Go", "Juggle", "Meet", "Reach", "StayOn", "Together"),
     "live.commands": ("Drag", "Explode", "Push", "Release", "Reset", "SetParameter", "Throw"),
     "control.controller": ("Controller",),
+    "controllers": ("CONTROLLERS",),
+    "controllers.relay": ("Relay",),
+    "skills.performer": ("Performer",),
     "errors": ("UserError",),
     "goals": ("Goal", "Term", "Way", "balance", "gait", "juggle", "on_ball", "reach", "reaching", "steer", "turbo"),
     "planners": (
@@ -71,6 +77,7 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "CHARACTERS",
+    "CONTROLLERS",
     "CPBP",
     "MCTS",
     "PLANNERS",
@@ -94,6 +101,7 @@ __all__ = [
     "Juggle",
     "MCTSSettings",
     "Meet",
+    "Performer",
     "Plan",
     "Planned",
     "Planner",
@@ -101,6 +109,7 @@ __all__ = [
     "Reach",
     "Recorder",
     "Recording",
+    "Relay",
     "Release",
     "Reset",
     "SMCSettings",

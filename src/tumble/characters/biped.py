@@ -162,7 +162,7 @@ def biped(name: str = "biped", **proportions: float) -> Character:
             "ready": READY | _stance(shape, 0.92, 0.12, -0.10, turn=0.3, lean=0.12),
             "taiko": TAIKO | _stance(shape, 0.89, 0.30, -0.42, turn=0.1, lean=0.08),
         },
-        recipe={"kind": "biped", "name": name, **asdict(shape)},
+        origin={"kind": "biped", "name": name, **asdict(shape)},
     )
     return character
 

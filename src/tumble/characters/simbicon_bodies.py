@@ -65,7 +65,8 @@ def planar() -> Character:
             for joint, angle in (("hip", -0.1), ("knee", 0.2), ("ankle", -0.1))}  # fmt: skip
     character = Character(
         name="planar", build=build, joints=actuated(PLANAR, GROUPS), root="torso", trunk="head", head="head",
-        feet=("left_foot", "right_foot"), hands=(), arms=(), poses={"rest": rest}, recipe={"kind": "planar"},
+        feet=("left_foot", "right_foot"), hands=(), arms=(), poses={"rest": rest},
+        planar=True, origin={"kind": "planar"},
     )  # fmt: skip
     return character
 
@@ -127,7 +128,7 @@ def biped34() -> Character:
     character = Character(
         name="biped34", build=build, joints=actuated(BIPED34, GROUPS), root="pelvis", trunk="torso", head="head",
         feet=("left_foot", "right_foot"), hands=("left_forearm", "right_forearm"), arms=("left_arm", "right_arm"),
-        poses={"rest": rest}, recipe={"kind": "biped34"},
+        poses={"rest": rest}, origin={"kind": "biped34"},
     )  # fmt: skip
     return character
 

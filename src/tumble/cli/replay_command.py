@@ -7,7 +7,7 @@ from typing import Annotated
 import numpy as np
 import tyro
 
-from tumble.cli.options import CONFIG
+from tumble.cli.options import CONFIG, own_file
 from tumble.live.recording import Recording
 
 
@@ -15,6 +15,8 @@ def replay(file: Annotated[Path, tyro.conf.Positional], check: bool = False) -> 
     """Tell what a recording holds.
 
     Example: tumble replay getup.npz --check
+
+    Example, of a body of your own: tumble replay mine.py tripod.npz
 
     Args:
       file: a recording made with 'tumble run --record'.
@@ -57,4 +59,5 @@ def _turns(recording: Recording) -> list[tuple[str, tuple[int, int]]]:
 
 def main(arguments: list[str]) -> int:
     """Parse and run."""
-    return tyro.cli(replay, prog="tumble replay", args=arguments, config=CONFIG)
+    _, others = own_file(arguments)
+    return tyro.cli(replay, prog="tumble replay", args=others, config=CONFIG)

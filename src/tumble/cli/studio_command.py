@@ -1,4 +1,4 @@
-"""`tumble studio [SCENARIO]`: watch, touch and direct a character in a browser."""
+"""`tumble studio [FILE.py] [SCENARIO]`: watch, touch and direct a character in a browser."""
 
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import tyro
 
-from tumble.cli.learning import Learning, check_frozen
-from tumble.cli.options import CONFIG, FLAT, usual_settings
-from tumble.errors import UserError, check_number, choose
+from tumble.cli.learning import check_frozen, load_learning
+from tumble.cli.options import CONFIG, FLAT, only_scenario, own_file, usual_settings
+from tumble.errors import UserError, check_number
 from tumble.scenarios import SCENARIOS, Scenario
 from tumble.studio.choice import Choice, live
 
@@ -43,13 +43,16 @@ ABOUT = """Direct a character live, in a browser: drag it, push it, throw things
 
 The printed address carries a token; only browsers that were opened with it get in. Ctrl-C ends the studio.
 
-Usage: tumble studio [SCENARIO] [OPTIONS]; scenarios are listed by 'tumble list', the first one is 'stand'.
+Usage: tumble studio [FILE.py] [SCENARIO] [OPTIONS]; scenarios are listed by 'tumble list', the first one is 'stand'.
+FILE.py is a file of your own that registers scenarios, characters, goals or controllers.
 
 Example: tumble studio push --force 600 --controller cem --samples 64 --port 9000 --no-browser
 
 Example, learning while you play: tumble studio dodge --learned dodge.experience
 
 Example, learning to walk, and going on another day: tumble studio learn-walk --learned walk.learned
+
+Example, with a file of your own: tumble studio mine.py push --character tripod
 
 Example, from your phone, in a network that you trust: tumble studio --host 0.0.0.0
 """
@@ -75,7 +78,7 @@ def studio(options: StudioOptions, scenario: Scenario, settings: Any) -> int:
     if options.learned is None:
         serving()
         return 0
-    with Learning(options.learned, options.frozen, controller, trial.controller) as learning:
+    with load_learning(options.learned, options.frozen, controller, trial.controller) as learning:
         serving(learning=learning)
     print(f"learned from {len(learning)} situations in {options.learned}")
     return 0
@@ -83,10 +86,12 @@ def studio(options: StudioOptions, scenario: Scenario, settings: Any) -> int:
 
 def main(arguments: list[str]) -> int:
     """Parse and run. Scenario and controller decide which other options there are."""
+    file, arguments = own_file(arguments)
     named = [word for word in arguments if word in SCENARIOS][:1] or [
         word for word in arguments[:1] if not word.startswith("-")
     ]
-    kind = choose("scenario", named[0] if named else "stand", SCENARIOS)
+    first = only_scenario(file, "studio") if file and file.names["scenario"] and not named else "stand"
+    kind = SCENARIOS[named[0] if named else first].make
     options_alone = list(arguments)
     for word in named:
         options_alone.remove(word)

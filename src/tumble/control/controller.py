@@ -18,7 +18,7 @@ class Report:
     """What a controller thought last, for listeners to draw.
 
     Attributes:
-      acting: who of several acts; the controller's own name where it is one.
+      acting: who of several acts; '' where there is one controller.
       doing: what it does, in words: the act of a script, getting up; '' where there is nothing to say.
       plan: a `Plan` where it plans, else None.
       names: of the terms in the plan's values.
@@ -40,7 +40,7 @@ class Controller(ABC):
       settings: a dataclass of its parameters.
     """
 
-    takes: ClassVar[tuple[type[Any], ...]]
+    takes: ClassVar[tuple[type[Any], ...]] = ()
     scene: Scene
     drive: Drive
     settings: Any = None

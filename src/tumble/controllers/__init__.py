@@ -1,12 +1,12 @@
 """Controllers by name: planners, walkers, SIMBICON, crowds, and a relay of them.
 
-kind = controller_kind("cpbp")
+kind = CONTROLLERS["cpbp"]
 controller = kind.make(scene, kind.settings(), seed=1, threads=0)
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,50 +14,55 @@ from tumble.characters import CHARACTERS, Character, character
 from tumble.control.controller import Controller
 from tumble.controllers.relay import Relay, RelaySettings
 from tumble.crowds.crowd import Crowd, DanceSettings
-from tumble.errors import choose
 from tumble.goals.wants import Want, parts
-from tumble.planners import PLANNERS, Planned
+from tumble.planners import PLANNERS, Planned, PlannerEntry
 from tumble.planners.playback import Playback
-from tumble.simbicon.gait import builtin_gaits
+from tumble.registry import Entry, Registry
 from tumble.simbicon.simbicon import Simbicon
 from tumble.skills.performer import Performer
 from tumble.walking import Walker, WalkSettings
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
+Make: TypeAlias = Callable[[Scene, Any, int, int], Controller]
+
 
 @dataclass(frozen=True)
-class ControllerKind:
+class ControllerEntry(Entry[Make]):
     """A controller that people can choose by name.
 
     Attributes:
       make: called with scene, settings, seed and threads.
-      controller: what it makes.
-      settings: a dataclass.
-      summary: a line for people.
-      suits: whether a character's body has what it needs.
-      needs: what that is, in words.
+      settings: a dataclass; an object of it is what `make` gets.
+      controller: what it makes, whose `takes` says what it can do.
+      needs: capabilities that a body must have.
     """
 
-    make: Callable[[Scene, Any, int, int], Controller]
-    controller: type[Controller]
     settings: type[Any]
-    summary: str
-    suits: Callable[[Character], bool] = lambda character: True
-    needs: str = "a body"
+    controller: type[Controller]
+    needs: tuple[str, ...] = ()
+
+    def suits(self, body: Character) -> bool:
+        """Whether a body has what it needs."""
+        return set(self.needs) <= body.capabilities
 
     def takes(self, want: Want) -> bool:
         """Whether it can do such things for some body."""
         return all(isinstance(one, self.controller.takes) for one in parts(want))
 
 
-def _planned(name: str) -> ControllerKind:
-    kind = PLANNERS[name]
+CONTROLLERS: Registry[ControllerEntry] = Registry("controller", ControllerEntry)
+register = CONTROLLERS.register
+
+
+def _planned(planner: PlannerEntry) -> None:
+    """Offer a planner as a controller."""
 
     def make(scene: Scene, settings: Any, seed: int, threads: int) -> Controller:
-        return Planned(kind.planner(scene, settings, seed, threads))
+        return Planned(planner.make(scene, settings, seed, threads))
 
-    return ControllerKind(make, Planned, kind.settings, kind.summary)
+    entry = ControllerEntry(planner.name, make, planner.summary, planner.where, planner.settings, Planned)
+    CONTROLLERS.add(entry)
 
 
 @dataclass(frozen=True)
@@ -79,54 +84,38 @@ def _simbicon(scene: Scene, settings: Any, seed: int, threads: int) -> Controlle
 
 def _relay(scene: Scene, settings: Any, seed: int, threads: int) -> Controller:
     rising = PLANNERS[settings.rising]
-    planner = rising.planner(scene, rising.settings(), seed, threads)
+    planner = rising.make(scene, rising.settings(), seed, threads)
     return Relay(Performer(Walker(scene)), Planned(planner), settings)
 
 
-def _has_toes_and_palms(character: Character) -> bool:
-    return bool(character.toes and character.palms)
-
-
-def _has_gaits(character: Character) -> bool:
-    return bool(builtin_gaits(character))
-
-
-BONES = "a biped with toes and palms"
-
-
-CONTROLLERS: dict[str, ControllerKind] = {
-    **{name: _planned(name) for name in PLANNERS},
-    "walker": ControllerKind(
-        _walker, Performer, WalkSettings, "generalized biped walking (coros2010 chapter 5)", _has_toes_and_palms, BONES
-    ),
-    "crowd": ControllerKind(
-        _crowd, Crowd, DanceSettings, "all characters of a scene dance (coros2010 section 5.5.4)", _has_toes_and_palms,
-        BONES,
-    ),
-    "simbicon": ControllerKind(
-        _simbicon, Simbicon, SimbiconSettings,
-        "SIMBICON: gaits with feedback on the swing hip (coros2010 section 2.4)", _has_gaits,
-        "a body that there are gaits for",
-    ),
-    "relay": ControllerKind(
-        _relay, Relay, RelaySettings, "a walker walks; who falls is got up by a planner (--rising), and walks on",
-        _has_toes_and_palms, BONES,
-    ),
-}  # fmt: skip
+WALKS = ("biped", "toes", "palms", "jointed-back")
+PLANNERS.follow(_planned)
+register(
+    "walker", _walker, "generalized biped walking (coros2010 chapter 5)",
+    settings=WalkSettings, controller=Performer, needs=WALKS,
+)  # fmt: skip
+register(
+    "crowd", _crowd, "all characters of a scene dance (coros2010 section 5.5.4)",
+    settings=DanceSettings, controller=Crowd, needs=WALKS,
+)  # fmt: skip
+register(
+    "simbicon", _simbicon, "SIMBICON: gaits with feedback on the swing hip (coros2010 section 2.4)",
+    settings=SimbiconSettings, controller=Simbicon, needs=("steps",),
+)  # fmt: skip
+register(
+    "relay", _relay, "a walker walks; who falls is got up by a planner (--rising), and walks on",
+    settings=RelaySettings, controller=Relay, needs=WALKS,
+)  # fmt: skip
 
 
 def unsuited(controller: str, body: Character) -> str | None:
     """Why a body does not suit a controller, and which do; None where it does."""
-    kind = controller_kind(controller)
-    if kind.suits(body):
+    entry = CONTROLLERS[controller]
+    if entry.suits(body):
         return None
-    others = ", ".join(name for name in CHARACTERS if kind.suits(character(name)))
-    return f"controller '{controller}' needs {kind.needs}, and '{body.name}' is none; choose: {others}"
-
-
-def controller_kind(name: str) -> ControllerKind:
-    """The kind of controller of that name."""
-    return choose("controller", name, CONTROLLERS)
+    lacks = ", ".join(word for word in entry.needs if word not in body.capabilities)
+    others = ", ".join(name for name in CHARACTERS if entry.suits(character(name)))
+    return f"controller '{controller}' needs a body with: {lacks}; '{body.name}' has none, choose: {others}"
 
 
 def played_back(controller: Controller, controls: np.ndarray) -> Controller:

@@ -15,10 +15,11 @@ import numpy as np
 
 from tumble.control.controller import Controller, Report
 from tumble.errors import check_number
-from tumble.goals.wants import Balance, Go, Want, part
+from tumble.goals.wants import Balance, Want
 from tumble.planners import Planned
 from tumble.settings import replaced
 from tumble.skills.performer import Performer
+from tumble.walking.memory import MEMORY as WALKER
 from tumble.walking.style import Style
 from tumble.world.drives import Drive
 from tumble.world.scene import Scene
@@ -41,7 +42,7 @@ class RelaySettings:
 
     rising: Literal["cpbp", "smc"] = "cpbp"  # who gets it up
     tilt: float = 0.35  # rad of the trunk from the vertical above which a fall is looked for
-    speed: float = 0.6  # m/s of the centre of mass off what is wanted above which it is looked for too
+    speed: float = 0.6  # m/s of the centre of mass above what the walker means to, where it is looked for too
     foresight: float = 0.7  # s of walking on that are looked at then
     every: int = 3  # frames from one look to the next
     down: float = 0.6  # of the root's standing height below which it is down
@@ -91,10 +92,10 @@ class Judge:
         fine = self.height(sims) >= settings.tall and self.tilt(sims) < settings.upright and speed < settings.calm
         return fine and not self.touches(sims)
 
-    def suspects(self, sims: Sims, wanted: float) -> bool:
-        """Whether a fall is worth looking for, at a wanted speed, m/s."""
-        settings = self.settings
-        fast = float(np.linalg.norm(sims.view("com_velocity")[0, :2])) > wanted + settings.speed
+    def suspects(self, sims: Sims) -> bool:
+        """Whether a fall is worth looking for: it leans, is low, or goes much faster than its walker means to."""
+        settings, meant = self.settings, abs(float(sims.memory(WALKER).speed[0]))
+        fast = float(np.linalg.norm(sims.view("com_velocity")[0, :2])) > meant + settings.speed
         return fast or self.tilt(sims) > settings.tilt or self.height(sims) < settings.tall
 
     def falls(self, sims: Sims, walking: Performer, seconds: float) -> bool:
@@ -174,7 +175,7 @@ class Relay(Controller):
         if self._acting is self.walking:
             if self.judge.down(sims) or (
                 frame % settings.every == 0
-                and self.judge.suspects(sims, self._speed)
+                and self.judge.suspects(sims)
                 and self.judge.falls(sims, self.walking, settings.foresight)
             ):
                 self._hand_over(sims, 1.0)
@@ -183,12 +184,6 @@ class Relay(Controller):
             if memory.settled >= settings.settle and frame % settings.every == 0:
                 self._try_walking(sims)
         return self._acting.control(sims)
-
-    @property
-    def _speed(self) -> float:
-        """m/s that is wanted."""
-        go = part(self._wanted, Go)
-        return abs(go.speed or 0.0) if go is not None else 0.0
 
     def _try_walking(self, sims: Sims) -> None:
         """Have the walker stand there; it stays if it would not fall."""

@@ -26,16 +26,16 @@ from typing import Any
 import numpy as np
 
 from tumble.control.controller import Controller
-from tumble.crowds.kernel import DIRECTED, FACING, Starts, World, control_crowd, dance_rows
-from tumble.errors import check_number
+from tumble.crowds.kernel import MEMORY, Starts, World, control_crowd, crowd_record, dance_rows
+from tumble.errors import check_number, choose
 from tumble.goals.wants import Balance, Go, Want
 from tumble.settings import replaced
-from tumble.walking import memory as mem
-from tumble.walking.body import BONES, MEMORY, Body, body_of
+from tumble.walking.asking import begin, facing, refusal, wish, wishes_of
+from tumble.walking.body import BONES, DRIVE, Body, body_of
 from tumble.walking.settings import WalkSettings
 from tumble.walking.style import TRAJECTORIES, Style, load_style, table_of
 from tumble.walking.terrain import terrain_of
-from tumble.walking.walker import Constants, Walker, begin, facing
+from tumble.walking.walker import Constants
 from tumble.world.scene import Scene
 from tumble.world.sims import Law, Sims
 
@@ -88,7 +88,7 @@ def dances() -> dict[str, Style]:
 class Crowd(Controller):
     """Every character of a scene walks as a `Walker` does, by the wishes of its dance.
 
-    Memories are in MuJoCo's userdata, one after the other: copying a row forks the crowd. Wishes from outside are the
+    Memories are a record of the state, see `crowd_record`: copying a row forks the crowd. Wishes from outside are the
     scene's own character's, which no longer dances then.
 
     Attributes:
@@ -103,13 +103,8 @@ class Crowd(Controller):
         self.move(scene)
 
     def move(self, scene: Scene) -> None:
-        self.scene = scene
-        scene.claim(MEMORY, np.dtype([("numbers", "f8", mem.USED)]))  # the first walker's
-        for prefix in scene.cast:
-            if prefix:
-                scene.claim(prefix + MEMORY, np.dtype([("numbers", "f8", mem.USED)]))
-        self._walker = Walker(scene, styles=self.styles)  # refuses what cannot be walked in; wishes of the first
-        self.drive = self._walker.drive
+        self.scene, self.drive = scene, choose("drive", DRIVE, scene.drives)
+        scene.claim(MEMORY, crowd_record(len(scene.cast)))
         self._bodies = _stacked([body_of(scene, WalkSettings(), prefix, grips=False) for prefix in scene.cast])
         self._constants = Constants(*(float(value) for value in vars(WalkSettings()).values()))
         self._level = terrain_of(scene)._replace(boxes=np.zeros((0, 9)), bars=np.zeros((0, 9)))
@@ -131,17 +126,20 @@ class Crowd(Controller):
     def start(self, sims: Sims) -> None:
         """Stand as they are, facing where they face; every dance begins."""
         self._attach(sims)
-        memory = sims.view("userdata")
-        for who, start in enumerate(self._starts.memory):
-            memory[:, start : start + mem.USED] = 0.0
-            ahead = facing(sims.view("xquat")[:, self._bodies.ids[who, 0]])
-            begin(memory[:, start:], ahead, self.styles[0])
-            memory[:, start + FACING] = ahead
+        memory = sims.memory(MEMORY)
+        memory.dancers[:] = 0.0
+        for who, root in enumerate(self._bodies.ids[:, 0]):
+            ahead = facing(sims.view("xquat")[:, root])
+            begin(memory.walkers[:, who], ahead, self.styles[0])
+            memory.dancers.facing[:, who] = ahead
 
     def _attach(self, sims: Sims) -> None:
         if sims is not self._sims:
             self._sims = sims
-            self._world = World(**{name: sims.view(name) for name in World._fields})
+            memory, views = sims.memory(MEMORY), [name for name in World._fields if name not in ("walkers", "dancers")]
+            self._world = World(
+                **{name: sims.view(name) for name in views}, walkers=memory.walkers, dancers=memory.dancers
+            )
             people, drive = len(self.scene.cast), self.drive
             self._out = np.zeros((people, sims.nsim, drive.joints // people))
             self._control = np.zeros((sims.nsim, drive.size))
@@ -166,13 +164,14 @@ class Crowd(Controller):
         return self._control
 
     def refuses(self, sims: Sims, want: Want) -> str | None:
-        return self._walker.refuses(sims, want)
+        return refusal(self.styles, want)
 
     def want(self, sims: Sims, want: Want) -> None:
         """Have the scene's own character do something else than dance, see `Walker.want`; an empty `Go` leaves it."""
         if want != Go():
-            self._walker.want(sims, want)
-            sims.view("userdata")[:, self._starts.memory[0] + DIRECTED] = 1.0
+            memory = sims.memory(MEMORY)
+            wish(memory.walkers[:, 0], self.styles, **wishes_of(want))
+            memory.dancers.directed[:, 0] = 1.0
 
     def check_parameters(self, changes: Mapping[str, float]) -> None:
         replaced(self.settings, changes)
@@ -191,15 +190,13 @@ def _stacked(bodies: list[Body]) -> Any:
 def _starts(scene: Scene) -> Starts:
     model, cast = scene.model, scene.cast
     first = [int(model.body_jntadr[scene.root(prefix)]) for prefix in cast]
-    memory = [scene.memory.place(prefix + MEMORY).start for prefix in cast]
     channels = {
         name: np.array([scene.channels[prefix + name].start for prefix in cast])
         for name in ("com", "com_velocity", "grounded")
     }
     return Starts(
-        qpos=model.jnt_qposadr[first].astype(np.intp), qvel=model.jnt_dofadr[first].astype(np.intp), **channels,
-        memory=np.array(memory),
-    )  # fmt: skip
+        qpos=model.jnt_qposadr[first].astype(np.intp), qvel=model.jnt_dofadr[first].astype(np.intp), **channels
+    )
 
 
 def _dance(settings: DanceSettings, styles: list[Style], size: float, seed: list[int]) -> np.ndarray:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from inspect import Parameter, signature
 from typing import Any
 
-from tumble.errors import UserError, choose
+from tumble.errors import UserError
 from tumble.goals.behaviours import GOALS, reaching
 from tumble.goals.goal import Goal
 from tumble.goals.wants import Balance, Do, Go, Juggle, Meet, Reach, Single, StayOn, Want, name_of, part, parts
@@ -39,7 +39,7 @@ def goal_of(scene: Scene, want: Want, going: str = "steer") -> Goal:
 
 def built(goal: str, scene: Scene, options: dict[str, Any]) -> Goal:
     """A goal by its name; options that it does not take are refused."""
-    make: Callable[..., Goal] = choose("goal", goal, GOALS)
+    make: Callable[..., Goal] = GOALS[goal].make
     takes = dict(list(signature(make).parameters.items())[1:])
     for name in options:
         if name not in takes:

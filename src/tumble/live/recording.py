@@ -12,14 +12,8 @@ control through a frame the controls too, those that are laws are asked again. N
 loaded, and every size is checked first.
 """
 
-import contextlib
-import io
 import json
-import math
-import os
-import secrets
-import zipfile
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -30,15 +24,16 @@ import msgspec
 import numpy as np
 
 from tumble.control.controller import closing
-from tumble.controllers import controller_kind, played_back
+from tumble.controllers import CONTROLLERS, played_back
 from tumble.errors import UserError
+from tumble.files import format_of, header_of, opened, read_arrays, replace_file, write_arrays
 from tumble.goals.wants import Want
 from tumble.live.commands import Command, Drag, Push, Restyle
 from tumble.live.session import Frame, Session
 from tumble.world.scene import Scene
 
 FORMAT = "tumble recording 2"
-MEMBERS = ("header", "starts", "motion", "memory", "controls", "acting")
+MEMBERS = ("starts", "motion", "memory", "controls", "acting")
 LARGEST = 2 << 30  # bytes of arrays that a file may unpack to
 
 
@@ -82,7 +77,7 @@ class RecordingHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     parts: list[PartHeader]
 
 
-class _Versioned(msgspec.Struct):
+class _Made(msgspec.Struct):
     """What headers of all versions have."""
 
     format: str
@@ -137,7 +132,7 @@ class Part:
     def first_difference(self, recording: "Recording") -> int | None:
         """Step the physics again; the first frame that differs in any bit, or None."""
         header = recording.header
-        kind = controller_kind(header.controller)
+        kind = CONTROLLERS[header.controller]
         try:
             settings = msgspec.convert(self.about.settings or header.settings, type=kind.settings)
         except msgspec.ValidationError as error:
@@ -209,16 +204,15 @@ class Recording:
 
     def write(self, file: Any) -> None:
         """Write it into a binary file that is open."""
-        np.savez_compressed(
-            file,
-            header=np.frombuffer(msgspec.json.encode(self.header), np.uint8),
-            starts=_joined([part.start for part in self.parts]),
+        arrays = {
+            "starts": _joined([part.start for part in self.parts]),
             # one number after the other, not one frame: what hardly changes takes no room
-            motion=_joined([part.motion.T for part in self.parts]),
-            memory=_joined([part.memory.T for part in self.parts]),
-            controls=_joined([part.controls.T for part in self.parts]),
-            acting=np.concatenate([part.acting for part in self.parts]).astype(np.uint8),
-        )
+            "motion": _joined([part.motion.T for part in self.parts]),
+            "memory": _joined([part.memory.T for part in self.parts]),
+            "controls": _joined([part.controls.T for part in self.parts]),
+            "acting": np.concatenate([part.acting for part in self.parts]).astype(np.uint8),
+        }
+        write_arrays(file, self.header, arrays, compressed=True)
 
     def save(self, path: str | Path) -> None:
         """Write the file beside its place, then rename it: a crash leaves the old file or the new."""
@@ -240,9 +234,12 @@ def _joined(arrays: list[np.ndarray]) -> np.ndarray:
 
 
 def _read(path: Path) -> tuple[RecordingHeader, list[Part]]:
-    _check_version(path)
-    arrays = unpacked(path, MEMBERS, LARGEST)
-    header = msgspec.json.decode(arrays.pop("header").tobytes(), type=RecordingHeader)
+    with opened(path, "rb") as file:
+        if format_of(file) not in ("", FORMAT):
+            raise ValueError(_of_another_version(header_of(file, _Made)))
+    header, arrays = read_arrays(path, RecordingHeader, MEMBERS, LARGEST)
+    if header.format != FORMAT:
+        raise ValueError(_of_another_version(_Made(header.format, header.versions)))
     acting = arrays.pop("acting")
     for name, array in arrays.items():
         if array.dtype != np.float64 or array.ndim != 1 or not np.isfinite(array).all():
@@ -250,19 +247,13 @@ def _read(path: Path) -> tuple[RecordingHeader, list[Part]]:
     return header, _parts(header, arrays, acting)
 
 
-def _check_version(path: Path) -> None:
-    """Refuse a recording that says that it is of another version, which may hold anything else."""
-    with zipfile.ZipFile(path) as archive:
-        total = sum(info.file_size for info in archive.infolist())
-        if total > LARGEST or "header.npy" not in archive.namelist():
-            return  # as `unpacked` will say
-        titled = msgspec.json.decode(array_of(archive, "header").tobytes(), type=_Versioned)
-    if titled.format != FORMAT:
-        made = titled.versions.get("tumble", "of an unknown version")
-        raise ValueError(
-            f"its format is '{titled.format}', made with tumble {made}; this is tumble {version('tumble')},"
-            f" which reads '{FORMAT}'"
-        )
+def _of_another_version(made: _Made) -> str:
+    """A sentence of both versions."""
+    theirs = made.versions.get("tumble", "of an unknown version")
+    return (
+        f"its format is '{made.format}', made with tumble {theirs}; this is tumble {version('tumble')},"
+        f" which reads '{FORMAT}'"
+    )
 
 
 def _parts(header: RecordingHeader, arrays: dict[str, np.ndarray], acting: np.ndarray) -> list[Part]:
@@ -300,35 +291,6 @@ def _parts(header: RecordingHeader, arrays: dict[str, np.ndarray], acting: np.nd
         )
         for i, about in enumerate(header.parts)
     ]
-
-
-def unpacked(file: Any, names: Collection[str], largest: int) -> dict[str, np.ndarray]:
-    """Arrays of an npz file by name; refuses others than these, and more bytes than `largest` before it takes any."""
-    with zipfile.ZipFile(file) as archive:
-        members = {info.filename: info.file_size for info in archive.infolist()}
-        if set(members) != {f"{name}.npy" for name in names}:
-            # escaped: a stranger's file may hold what a terminal obeys
-            raise ValueError(f"it holds {', '.join(ascii(name)[1:-1] for name in sorted(members)[:9]) or 'nothing'}")
-        if sum(members.values()) > largest:
-            raise ValueError(f"it would unpack to {sum(members.values()) >> 20} MiB")
-        return {name: array_of(archive, name) for name in names}
-
-
-def array_of(archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    """A member's array, of the bytes that are there: what it claims takes no memory, and no pickle is read."""
-    info = archive.getinfo(f"{name}.npy")
-    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # others unpack all before they are asked
-        raise ValueError(f"its {name} are compressed otherwise than numpy does it")
-    with archive.open(info) as member:
-        data = member.read(info.file_size)  # no more, whatever is there
-    file = io.BytesIO(data)
-    if np.lib.format.read_magic(file) != (1, 0):
-        raise ValueError(f"its {name} are of another .npy version than 1.0")
-    shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
-    if dtype.hasobject or math.prod(shape) * dtype.itemsize != len(data) - file.tell() or min(shape, default=0) < 0:
-        raise ValueError(f"its {name} have {len(data) - file.tell()} bytes for {shape} of type {dtype}")
-    array = np.frombuffer(data, dtype, math.prod(shape), file.tell())
-    return array.reshape(shape, order="F" if fortran else "C").copy()
 
 
 class _Open:
@@ -370,6 +332,7 @@ class Recorder:
     ) -> None:
         if session.forced:
             raise UserError("a recording begins where no push or drag goes on; start it before, or after their end")
+        session.scene.recipe  # noqa: B018 - refuses a body that nobody can make again
         self._about: dict[str, Any] = {"scenario": scenario, "controller": controller, "seed": seed}
         self._about["settings"] = dict(settings or {})
         self._session = session
@@ -413,29 +376,3 @@ class Recorder:
             **self._about,
         )
         return Recording(header, parts)
-
-
-def check_place(path: Path) -> None:
-    """Refuse a path that cannot become a file: its folder is missing, or it is a folder itself."""
-    if not os.path.isdir(path.parent):
-        raise UserError(f"no folder {path.parent} to write {path.name} into")
-    if os.path.isdir(path):
-        raise UserError(f"cannot write {path}: it is a folder")
-
-
-def replace_file(path: Path, write: Any) -> None:
-    """Call write(file) on a temporary file in path's folder, flush it to disk, rename it to path."""
-    check_place(path)
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        with open(beside, "xb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            os.unlink(beside)
-        if isinstance(error, OSError):
-            raise UserError(f"cannot write {path}: {error.strerror or error}") from None
-        raise

@@ -63,11 +63,13 @@ class Frame:
     control_seconds: float
 
 
+WHOLE = 1 - 1e-6  # of a frame that is one
+
 Listener = Callable[["Session", Frame], None]
 
 
 @dataclass(frozen=True)
-class Entry:
+class Entered:
     """Where a session goes on from: its beginning, another scene or another time; enough to do the same again.
 
     Attributes:
@@ -89,11 +91,11 @@ class Entry:
 
 @dataclass
 class _Force:
-    """A push that goes on for some frames."""
+    """A push that goes on for some frames; in the last one for a part of it, at that share of its force."""
 
     body: str
     force: np.ndarray
-    frames: int
+    frames: float
 
 
 class Session:
@@ -141,11 +143,12 @@ class Session:
     def mark(self) -> None:
         """Note where it goes on from now, as a recording that begins here needs it."""
         pushes = [Push(one.body, tuple(one.force.tolist()), one.frames * self.scene.dt) for one in self._pushes]
+        self._pushes = [self._begun(push) for push in pushes]  # rounded as they will be there
         forces: tuple[Push | Drag, ...] = (*pushes, self._drag) if self._drag is not None else tuple(pushes)
         settings = self.controller.settings
         known = asdict(settings) if is_dataclass(settings) and not isinstance(settings, type) else {}
         styles = [written(style) for style in styles_of(self.controller) if style not in builtin_styles().values()]
-        self.entered = Entry(self.index, self.world.state[0].copy(), self.wanted, forces, known, tuple(styles))
+        self.entered = Entered(self.index, self.world.state[0].copy(), self.wanted, forces, known, tuple(styles))
 
     def enter(self, scene: Scene, state: np.ndarray | None = None) -> None:
         """Go on in another scene of the same cast: with a prop more, another mass, other proportions.
@@ -278,8 +281,7 @@ class Session:
     def _apply(self, command: Command) -> None:
         match command:
             case Push():
-                frames = max(1, round(command.seconds / self.scene.dt))
-                self._pushes.append(_Force(command.body, np.array(command.force), frames))
+                self._pushes.append(self._begun(command))
             case Explode():
                 self._pushes += self._blast(command)
             case Drag():
@@ -294,6 +296,9 @@ class Session:
                 pass  # all at once, after the others
             case _:
                 self._want(command)
+
+    def _begun(self, push: Push) -> _Force:
+        return _Force(push.body, np.array(push.force), push.seconds / self.scene.dt)
 
     def _want(self, want: Want) -> None:
         self.wanted = wanted = kept(self.wanted, want)
@@ -313,9 +318,9 @@ class Session:
         """(nbody, 6): forces and torques at the bodies' centres of mass in this step; counts pushes down."""
         total = np.zeros((self.scene.model.nbody, 6))
         for push in self._pushes:
-            total[self.scene.body(push.body), :3] += push.force
+            total[self.scene.body(push.body), :3] += push.force if push.frames > WHOLE else push.frames * push.force
             push.frames -= 1
-        self._pushes = [push for push in self._pushes if push.frames > 0]
+        self._pushes = [push for push in self._pushes if push.frames > 1 - WHOLE]
         if self._drag is not None:
             total[self.scene.body(self._drag.body)] += self._spring(self._drag)
         return total

@@ -53,7 +53,7 @@ class Adviser:
             said = learners.network.predict(self._seen[parents[one]])
             advice.append((one, np.clip(said, self._motors.low, self._motors.high)))
         if other.start < other.stop:
-            controls, distances = learners.forest.nearest(self._seen[parents[other]])
+            controls, distances = learners.forest.recall(self._seen[parents[other]])
             if np.isfinite(distances).all():  # none of them is while the forest knows nothing
                 advice.append((other, controls))
         return advice

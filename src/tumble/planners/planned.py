@@ -103,7 +103,7 @@ class Planned(Controller):
         """
         settings, self.weights = self._changed(changes)
         old, self.planner = self.planner, self.planner.configured(settings)
-        if old.learners is not self.planner.learners:
+        if old.learner is not self.planner.learner:
             old.close()
 
     def close(self) -> None:

@@ -310,7 +310,7 @@ def hand_near(history: History, within: float = 0.1, seconds: float = 0.5) -> bo
     reach = part(history.wants[-1][1], Reach) if history.wants else None
     if reach is None:
         return False
-    hand = history.of(f"{history.scene.character.hands[SIDES.index(reach.hand)]}.pos")[history.last(seconds)]
+    hand = history.of(f"{history.scene.character.touch(SIDES.index(reach.hand))}.pos")[history.last(seconds)]
     return bool((np.linalg.norm(hand - reach.target, axis=1) < within).all())
 
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tumble.characters import Character, character
-from tumble.controllers import controller_kind
+from tumble.controllers import CONTROLLERS
 from tumble.goals.wants import Balance, Want
 from tumble.live.commands import Command
 from tumble.scenarios.history import History
@@ -65,12 +65,12 @@ class Scenario(ABC):
     @classmethod
     def settings_for(cls, controller: str) -> Any:
         """The settings that a controller of that name begins with here."""
-        return replaced(controller_kind(controller).settings(), cls.settings.get(controller, {}))
+        return replaced(CONTROLLERS[controller].settings(), cls.settings.get(controller, {}))
 
     @classmethod
     def body_for(cls, controller: str) -> str:
         """Name of the first suggested character that suits a controller; the first, where none does."""
-        suits = controller_kind(controller).suits
+        suits = CONTROLLERS[controller].suits
         return next((name for name in cls.characters if suits(character(name))), cls.characters[0])
 
     def body(self, character: Character, seed: int) -> Character:

@@ -45,7 +45,6 @@ def point() -> Character:
         hands=(),
         arms=(),
         poses={"rest": {}},
-        recipe={"point": True},
     )
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from tumble.characters import Character, character
 from tumble.control.controller import Controller, closing
-from tumble.controllers import controller_kind, unsuited
+from tumble.controllers import CONTROLLERS, unsuited
 from tumble.errors import UserError, check_number
 from tumble.goals.wants import WANTS, Want
 from tumble.live.commands import Command, Throw, Vector
@@ -109,7 +109,7 @@ class Trial:
         """
         check_number("seed", seed, 0, 2**63 - 1)
         self.scenario, self.seed, self.name = scenario, seed, controller or scenario.controllers[0]
-        kind = controller_kind(self.name)
+        kind = CONTROLLERS[self.name]
         if scene is None:
             chosen = body or character(scenario.body_for(self.name))
             scene = scenario.scene(scenario.body(chosen, seed), seed)

@@ -12,15 +12,18 @@ from tumble.world.sims import Sims
 DRIVE = "torque"
 MEMORY = "simbicon"  # how its claim is called
 
-# Places in its claim, which is part of the state.
-STATE = 0  # of the machine
-PHASE = 1  # of the state, 0 to 1
-SIDE = 2  # the stance leg: 0 left, 1 right
-STRIKES = 3  # steps done: how often the legs have swapped roles
-HEADING = 4  # wanted, rad from the x axis, not wrapped
-GAIT, OTHER = 5, 6  # indices of the two gaits
-WEIGHT = 7  # w: share of the other one's torques
-USED = 8
+SIMBICON = np.dtype(
+    [
+        ("state", "f8"),  # of the machine
+        ("phase", "f8"),  # of the state, 0 to 1
+        ("stance", "f8"),  # the stance leg: 0 left, 1 right
+        ("footstrikes", "f8"),  # steps done: how often the legs have swapped roles
+        ("heading", "f8"),  # wanted, rad from the x axis, not wrapped
+        ("gait", "f8"),  # index
+        ("other", "f8"),  # index of the gait that it is mixed with
+        ("weight", "f8"),  # w: share of the other one's torques, 0 to 1
+    ]
+)
 
 
 class Bones(NamedTuple):
@@ -56,20 +59,15 @@ class Live(NamedTuple):
     com_velocity: np.ndarray
     spin: np.ndarray
     grounded: np.ndarray
-    memory: np.ndarray
+    memory: np.ndarray  # (nsim,) of SIMBICON
 
 
 def live_of(sims: Sims) -> Live:
     """The live arrays of some simulations."""
     names = ("qvel", "xpos", "xipos", "xquat", "xaxis", "com", "com_velocity")
     views = [sims.view(name) for name in names]
-    views += [sims.view(f"{sims.scene.character.root}.spin"), sims.view("grounded"), memory_of(sims)]
+    views += [sims.view(f"{sims.scene.character.root}.spin"), sims.view("grounded"), sims.memory(MEMORY)]
     return Live._make(views)
-
-
-def memory_of(sims: Sims) -> np.ndarray:
-    """(nsim, USED): what Simbicon remembers, live."""
-    return sims.view("userdata")[:, sims.scene.memory.place(MEMORY)]
 
 
 def bones_of(scene: Scene) -> Bones:

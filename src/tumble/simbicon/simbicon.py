@@ -24,34 +24,19 @@ import numpy as np
 from tumble.control.controller import Controller
 from tumble.errors import UserError, check_number, choose, unknown
 from tumble.goals.wants import Go, Want, name_of, part, parts
-from tumble.simbicon.body import (
-    DRIVE,
-    GAIT,
-    HEADING,
-    MEMORY,
-    OTHER,
-    STATE,
-    STRIKES,
-    USED,
-    WEIGHT,
-    Live,
-    bones_of,
-    live_of,
-    memory_of,
-)  # fmt: skip
+from tumble.simbicon.body import DRIVE, MEMORY, SIMBICON, Live, bones_of, live_of
 from tumble.simbicon.gait import Gait, builtin_gaits, check_gait, roles_of, table_of
 from tumble.simbicon.kernel import control_rows
 from tumble.world.scene import Scene
 from tumble.world.sims import Law, Sims
 
-RECORD = np.dtype([("numbers", "f8", USED)])
 BODIES = ("planar", "biped34", "big-bird", "raptor")
 
 
 class Simbicon(Controller):
     """Walks, runs and steps as its gaits say, and keeps its balance by where it puts the swing foot.
 
-    All memory (state of the machine, phase, stance leg, steps, gaits and their mix) is in MuJoCo's userdata.
+    All memory (state of the machine, phase, stance leg, gaits and their mix) is a record of the state, `SIMBICON`.
 
     Attributes:
       gaits: by index; the memory holds indices.
@@ -84,7 +69,7 @@ class Simbicon(Controller):
 
     def move(self, scene: Scene) -> None:
         self.scene, self.drive = scene, choose("drive", DRIVE, scene.drives)
-        scene.claim(MEMORY, RECORD)
+        scene.claim(MEMORY, SIMBICON)
         self._bones = bones_of(scene)
         self._sims: Sims | None = None
         self._live: Live | None = None
@@ -115,10 +100,10 @@ class Simbicon(Controller):
     def start(self, sims: Sims) -> None:
         """Begin the first gait on the left foot, to keep the present heading."""
         self._attach(sims)
-        memory = memory_of(sims)
+        memory = sims.memory(MEMORY)
         memory[:] = 0.0
         quat = sims.view("xquat")[:, self._bones.ids[0]]
-        memory[:, HEADING] = np.arctan2(
+        memory.heading[:] = np.arctan2(
             2 * (quat[:, 0] * quat[:, 3] + quat[:, 1] * quat[:, 2]), 1 - 2 * (quat[:, 2] ** 2 + quat[:, 3] ** 2)
         )
 
@@ -155,9 +140,9 @@ class Simbicon(Controller):
             raise UserError(f"gaits to mix need equally many states, '{gait}' has {counts[0]}, '{other}' {counts[1]}")
         for one in np.ravel(weight):
             check_number("weight", float(one), 0.0, 1.0)
-        memory, chosen = memory_of(sims), slice(None) if rows is None else rows
-        memory[chosen, GAIT], memory[chosen, OTHER], memory[chosen, WEIGHT] = first, second, weight
-        memory[chosen, STATE] %= counts[0]
+        memory, chosen = sims.memory(MEMORY), slice(None) if rows is None else rows
+        memory.gait[chosen], memory.other[chosen], memory.weight[chosen] = first, second, weight
+        memory.state[chosen] %= counts[0]
 
     def refuses(self, sims: Sims, want: Want) -> str | None:
         go = part(want, Go)
@@ -177,7 +162,7 @@ class Simbicon(Controller):
     def want(self, sims: Sims, want: Want) -> None:
         """A style is a gait; see `choose` and `turn_to`."""
         go = part(want, Go)
-        if go.style is not None and (memory_of(sims)[:, GAIT] != self.index(go.style)).any():
+        if go.style is not None and (sims.memory(MEMORY).gait != self.index(go.style)).any():
             self.choose(sims, go.style)
         if go.heading is not None:
             self.turn_to(sims, go.heading)
@@ -186,11 +171,11 @@ class Simbicon(Controller):
         """Want another heading, rad from the x axis, from the next control on."""
         for one in np.ravel(heading):
             check_number("heading", float(one), -1e6, 1e6)
-        memory_of(sims)[slice(None) if rows is None else rows, HEADING] = heading
+        sims.memory(MEMORY).heading[slice(None) if rows is None else rows] = heading
 
     def steps(self, sims: Sims) -> np.ndarray:
         """Steps done since `start`, (nsim,), live."""
-        return memory_of(sims)[:, STRIKES]
+        return sims.memory(MEMORY).footstrikes
 
     def step(self, sims: Sims, longest: float = 2.0) -> np.ndarray:
         """Run every row until its foot strikes once more; rows stop at their own strike.

@@ -30,8 +30,7 @@ from tumble.skills.acts import (
 from tumble.skills.limits import check_force, check_reach, check_weight, depth_of, limits_of
 from tumble.skills.script import MOST, line_of
 from tumble.skills.ways import Spot, box_at, check_way, depth_in
-from tumble.walking import memory as mem
-from tumble.walking.body import MEMORY
+from tumble.walking.memory import MEMORY
 from tumble.world.grips import grips_of
 from tumble.world.props import Box, Companion, Crate, Prop, handle_name
 from tumble.world.scene import Scene
@@ -48,9 +47,8 @@ def held_in(scene: Scene, state: np.ndarray) -> tuple[str, ...]:
     grips = grips_of(scene.character, scene.props)
     if not grips or MEMORY not in scene.memory.claims:
         return ()
-    memory = scene.show(state).userdata[scene.memory.place(MEMORY)]
-    holds = [int(memory[mem.HAND + mem.HAND_SIZE * side + mem.HOLD]) for side in (0, 1)]
-    return tuple(dict.fromkeys(grips[hold - 1].crate for hold in holds if hold))
+    memory = scene.memory.view(MEMORY, scene.show(state).userdata[None])
+    return tuple(dict.fromkeys(grips[int(grip) - 1].crate for grip in memory.hand_grip[0] if grip))
 
 
 def check_acts(scene: Scene, acts: Sequence[Act], held: Sequence[str] = (), state: np.ndarray | None = None) -> None:

@@ -40,7 +40,6 @@ from tumble.skills.hauling import pull, push
 from tumble.skills.holding import let_go, lift, pick_up, put_down, reach_for
 from tumble.skills.script import line_of, parse
 from tumble.walking import Walker
-from tumble.walking.body import memory_of
 from tumble.walking.style import Style
 from tumble.world.drives import Drive
 from tumble.world.scene import Scene
@@ -66,6 +65,7 @@ class Performer(Controller):
         self._doing = ""
         self._actors: list[Actor] = []
         self._sims: Sims | None = None
+        self.scene.claim(own.MEMORY, own.SKILLS)
 
     @property
     def scene(self) -> Scene:  # type: ignore[override]
@@ -86,18 +86,21 @@ class Performer(Controller):
         """Stand as it is; every wish and the script are forgotten."""
         self.walker.start(sims)
         self.script, self._asked, self._doing = (), None, ""
-        memory_of(sims)[:, own.PACE] = USUAL_PACE
+        memory = sims.memory(own.MEMORY)
+        memory[:] = 0.0
+        memory.pace[:] = USUAL_PACE
 
     def resume(self, sims: Sims) -> None:
         """Stand as it is, as `start` does, and go on with the act of the script that it was at, from its beginning."""
-        act = memory_of(sims)[:, own.ACT].copy()
+        act = sims.memory(own.MEMORY).act.copy()
         script, asked = self.script, self._asked
         self.start(sims)
         self.script, self._asked = script, asked
-        memory_of(sims)[:, own.ACT] = act
+        sims.memory(own.MEMORY).act[:] = act
 
     def move(self, scene: Scene) -> None:
         self.walker.move(scene)
+        scene.claim(own.MEMORY, own.SKILLS)
         self._sims = None
 
     def _attach(self, sims: Sims) -> None:
@@ -109,22 +112,20 @@ class Performer(Controller):
         """The walker's law, after a look at how far the script has come."""
         if self.script:
             self._attach(sims)
-            memory = memory_of(sims)
+            memory = sims.memory(own.MEMORY)
             for actor in self._actors:
-                if memory[actor.row, own.ACT] < len(self.script):
+                if memory.act[actor.row] < len(self.script):
                     self._perform(actor, memory[actor.row])
         return self.walker.control(sims)
 
-    def _perform(self, actor: Actor, memory: np.ndarray) -> None:
-        act = self.script[int(memory[own.ACT])]
+    def _perform(self, actor: Actor, memory: np.record) -> None:
+        act = self.script[int(memory.act)]
         if actor.row == 0:
             self._doing = line_of(act)
-        memory[own.CLOCK] += self.scene.dt
-        if SKILLS[type(act)](actor, act):
-            memory[own.ACT] += 1
-            memory[[own.STAGE, own.CLOCK]] = 0.0
-            memory[own.NOTES : own.NOTES + own.NOTE_COUNT] = 0.0
-            if memory[own.ACT] == len(self.script):
+        memory.clock += self.scene.dt
+        if SKILL_OF[type(act)](actor, act):
+            own.begin_act(memory, memory.act + 1)
+            if memory.act == len(self.script):
                 actor.wish(speed=0.0)
                 self._doing = "" if actor.row == 0 else self._doing
 
@@ -133,7 +134,7 @@ class Performer(Controller):
 
     def done(self, sims: Sims, row: int = 0) -> bool:
         """Whether the script has come to its end."""
-        return bool(memory_of(sims)[row, own.ACT] >= len(self.script))
+        return bool(sims.memory(own.MEMORY).act[row] >= len(self.script))
 
     @property
     def styles(self) -> list[Style]:
@@ -183,9 +184,7 @@ class Performer(Controller):
     def _begin(self, sims: Sims, want: Single) -> None:
         """In all rows; what is held stays held."""
         self.script, self._asked = self._acts(want), want
-        memory = memory_of(sims)
-        memory[:, [own.ACT, own.STAGE, own.CLOCK]] = 0.0
-        memory[:, own.NOTES : own.NOTES + own.NOTE_COUNT] = 0.0
+        own.begin_act(sims.memory(own.MEMORY), 0.0)
 
     def _interrupt(self, sims: Sims) -> None:
         """End a script: it straightens up, and holds what it holds."""
@@ -227,7 +226,7 @@ def _wait(actor: Actor, act: Wait) -> bool:
     return actor.clock >= act.seconds
 
 
-SKILLS: dict[type[Any], Callable[[Actor, Any], bool]] = {
+SKILL_OF: dict[type[Any], Callable[[Actor, Any], bool]] = {
     GoTo: go, Turn: _turn, SetPace: _pace, Wait: _wait, PickUp: pick_up, Lift: lift, PutDown: put_down, LetGo: let_go,
     PushCrate: push, PullCrate: pull, ReachFor: reach_for,
 }  # fmt: skip

@@ -9,11 +9,10 @@ from typing import Any, cast
 
 import msgspec
 
-from tumble.characters import CHARACTERS, LEGGED, STEPPERS, Character, character, remake
+from tumble.characters import CHARACTERS, Character, character, from_recipe
 from tumble.control.controller import Controller
-from tumble.controllers import controller_kind
+from tumble.controllers import CONTROLLERS
 from tumble.controllers.relay import Relay
-from tumble.errors import choose
 from tumble.goals.wants import Balance
 from tumble.live.session import styles_of
 from tumble.planners import Planned
@@ -39,11 +38,11 @@ class Choice:
     def body(self) -> Character:
         """The character with its proportions."""
         plain = character(self.character)
-        return remake({**plain.recipe, **dict(self.proportions)}) if self.proportions else plain
+        return from_recipe({**plain.recipe, **dict(self.proportions)}) if self.proportions else plain
 
     def built(self) -> Scenario:
         """The scenario with its options."""
-        return cast(Scenario, replaced(choose("scenario", self.scenario, SCENARIOS)(), dict(self.options)))
+        return cast(Scenario, replaced(SCENARIOS[self.scenario].make(), dict(self.options)))
 
     def trial(self, threads: int = 0, settings: Any = None) -> Trial:
         """A trial at its beginning; refuses what does not go together.
@@ -62,10 +61,10 @@ class Choice:
 
     def with_scenario(self, name: str) -> "Choice":
         """The choice with another scenario, and with whom that suggests where it does not suggest the present ones."""
-        old, new = SCENARIOS[self.scenario], choose("scenario", name, SCENARIOS)
+        old, new = SCENARIOS[self.scenario].make, SCENARIOS[name].make
         controller = self.controller if self.controller in new.controllers else new.controllers[0]
         stays = self.character in new.characters or old.characters == new.characters
-        if stays and controller_kind(controller).suits(character(self.character)):
+        if stays and CONTROLLERS[controller].suits(character(self.character)):
             return replace(self, scenario=name, controller=controller, options=(), stance=None)
         body = new.body_for(controller)
         return replace(
@@ -75,7 +74,7 @@ class Choice:
 
 def bodies() -> list[str]:
     """Names of all characters."""
-    return [*CHARACTERS, *STEPPERS, *LEGGED]
+    return list(CHARACTERS)
 
 
 def live(settings: Any) -> Any:

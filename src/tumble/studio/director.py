@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tumble.controllers import refusal
-from tumble.errors import UserError, check_number, choose
+from tumble.errors import UserError, check_number
 from tumble.goals import GOALS
 from tumble.goals.judging import GOING, goal_of, style_of
 from tumble.goals.wants import (
@@ -151,7 +151,7 @@ class Director:
             self.send(offered[goal])
             return
         options = {"target": target, "velocity": Go(speed=PACE, heading=heading).velocity, "ball": ball}
-        takes = signature(choose("goal", goal, GOALS)).parameters
+        takes = signature(GOALS[goal].make).parameters
         self.send(Meet(goal, {name: value for name, value in options.items() if name in takes}))
 
     def stand(self, pose: str | None = None, roll: bool | None = None) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from tumble.errors import UserError
-from tumble.studio.requests import Ask, Give, Hurl, Place, Point, Remove, Request, Resume, Scrub, Steer, decode
+from tumble.studio.requests import Ask, Give, Hurl, PlaceBox, Point, Remove, Request, Resume, Scrub, Steer, decode
 from tumble.studio.stage import Shown, Stage
 from tumble.world.props import Box
 
@@ -212,7 +212,7 @@ class Hub:
                 director.steer(request.x, request.y, request.turbo)
             case Hurl():
                 director.throw(request.position, request.velocity, request.mass)
-            case Place():
+            case PlaceBox():
                 stage.trial.place(Box(request.name, request.position, request.size))
             case Remove():
                 stage.trial.remove(request.name)

@@ -29,7 +29,7 @@ class Hurl(_Request, frozen=True):
     mass: float = 5.0
 
 
-class Place(_Request, frozen=True):
+class PlaceBox(_Request, frozen=True, tag="place"):
     """Put a block into the set, in the place of one of its name: middle and half sizes, m."""
 
     name: str
@@ -73,7 +73,7 @@ class Give(_Request, frozen=True):
 
 
 Request: TypeAlias = (
-    Steer | Hurl | Place | Remove | Point | Scrub | Resume | Ask | Give
+    Steer | Hurl | PlaceBox | Remove | Point | Scrub | Resume | Ask | Give
     | Push | Drag | Release | Explode | Throw | Reset | SetParameter | Single | Together
 )  # fmt: skip
 

@@ -20,7 +20,7 @@ from tumble.control.controller import Controller, closing
 from tumble.controllers.relay import Relay
 from tumble.errors import UserError, check_number
 from tumble.goals.wants import Balance
-from tumble.live.keeper import Keeper
+from tumble.live.learning import Learning
 from tumble.live.recording import Recorder, Recording
 from tumble.live.session import Frame, Session
 from tumble.studio.choice import Choice, inherit, stood
@@ -54,22 +54,6 @@ class Audience(Protocol):
 
     def changed(self) -> None:
         """Something that panels show is no longer what it was."""
-
-
-class Learning(Protocol):
-    """What controllers learn from and add to."""
-
-    file: Keeper
-    frozen: bool
-
-    def __len__(self) -> int:
-        """Situations that were learned from."""
-
-    def warm_up(self) -> None:
-        """Compile what a frame needs."""
-
-    def teach(self, controller: Controller) -> str:
-        """Have a controller use what was learned; returns why it cannot, or ''."""
 
 
 class Stage:
@@ -152,7 +136,7 @@ class Stage:
                 for _ in range(2):
                     rehearsal.controller.rising.control(rehearsal.session.world)
         if self.learning is not None:
-            self.learning.warm_up()
+            self.learning.learner.warm_up()
         self.ready = True
         self._audience.changed()
         while not self._closing:

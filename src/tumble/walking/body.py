@@ -7,6 +7,7 @@ import numpy as np
 
 from tumble.characters import Character
 from tumble.errors import UserError
+from tumble.walking.memory import MEMORY
 from tumble.walking.settings import WalkSettings
 from tumble.world.grips import STIFFNESS, grips_of
 from tumble.world.props import Crate, handle_name
@@ -14,7 +15,6 @@ from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
 DRIVE = "torque"
-MEMORY = "walker"  # how its claim is called
 
 # Bones by number: the trunk, then arms and legs, left before right.
 PELVIS, BACK, TORSO, HEAD, ARMS, LEGS = 0, 1, 2, 3, 4, 8
@@ -88,18 +88,13 @@ class Fields(NamedTuple):
     com_velocity: np.ndarray
     grounded: np.ndarray
     site_xpos: np.ndarray
-    memory: np.ndarray
+    memory: np.ndarray  # (nsim,) of WALKER
 
 
 def fields_of(sims: Sims) -> Fields:
     """The live arrays of some simulations, of the scene's own character where they are a character's."""
     names = [name for name in Fields._fields if name != "memory"]
-    return Fields(**{name: sims.view(name) for name in names}, memory=memory_of(sims))
-
-
-def memory_of(sims: Sims) -> np.ndarray:
-    """(nsim, numbers): what walkers remember, live."""
-    return sims.view("userdata")[:, sims.scene.memory.place(MEMORY)]
+    return Fields(**{name: sims.view(name) for name in names}, memory=sims.memory(MEMORY))
 
 
 def body_of(scene: Scene, settings: WalkSettings, prefix: str = "", grips: bool = True) -> Body:

@@ -23,13 +23,13 @@ from typing import Any
 import numpy as np
 
 from tumble.control.controller import Controller
-from tumble.errors import UserError, check_number, choose, unknown
-from tumble.goals.wants import Balance, Go, Want, name_of, part, parts
+from tumble.errors import choose
+from tumble.goals.wants import Balance, Go, Want
 from tumble.settings import replaced
-from tumble.walking import memory as mem
-from tumble.walking.body import ARMS, BONES, DRIVE, MEMORY, Fields, body_of, fields_of, memory_of
+from tumble.walking.asking import begin, facing, index_of, refusal, wish, wishes_of
+from tumble.walking.body import ARMS, BONES, DRIVE, Fields, body_of, fields_of
 from tumble.walking.kernel import control_rows
-from tumble.walking.pose import wish_style
+from tumble.walking.memory import FREE, MEMORY, WALKER, WORLD
 from tumble.walking.settings import WalkSettings
 from tumble.walking.style import TRAJECTORIES, Style, builtin_styles, check_style, table_of
 from tumble.walking.terrain import terrain_of
@@ -39,27 +39,11 @@ from tumble.world.sims import Law, Sims
 # WalkSettings as compiled code takes it.
 Constants: Any = namedtuple("Constants", [f.name for f in dataclass_fields(WalkSettings)])  # type: ignore[misc]
 
-WISHES = {  # name: (place, lowest, highest)
-    "speed": (mem.WISH_SPEED, -1.0, 2.0),
-    "heading": (mem.WISH_HEADING, -1e6, 1e6),
-    "period": (mem.WISH_PERIOD, 0.2, 1.5),
-    "step_height": (mem.WISH_STEP_HEIGHT, 0.0, 0.5),
-    "step_width": (mem.WISH_STEP_WIDTH, 0.0, 0.6),
-    "bend": (mem.WISH_BEND, -0.5, 2.0),
-    "crouch": (mem.WISH_CROUCH, 0.0, 2.2),
-    "alpha": (mem.WISH_ALPHA, -0.5, 0.5),
-    "load": (mem.WISH_LOAD, 0.0, 1.0),
-    "drift": (mem.WISH_DRIFT, -0.3, 0.3),
-    "haul": (mem.WISH_HAUL, -500.0, 500.0),
-}
-RECORD = np.dtype([("numbers", "f8", mem.USED)])
-OWN = -1.0  # a period or a step width that the style decides
-
 
 class Walker(Controller):
     """Walks, turns, stands and recovers from pushes, whatever the body.
 
-    Its memory and the wishes are in MuJoCo's userdata, a part of the state: copying a row forks the walker.
+    Its memory and the wishes are a record of the state (`tumble.walking.memory`): copying a row forks the walker.
 
     Attributes:
       styles: by index.
@@ -105,7 +89,7 @@ class Walker(Controller):
 
     def move(self, scene: Scene) -> None:
         self.scene, self.drive = scene, choose("drive", DRIVE, scene.drives)
-        scene.claim(MEMORY, RECORD)
+        scene.claim(MEMORY, WALKER)
         self._sims: Sims | None = None
         self._fields: Fields | None = None
         self._out = np.zeros((0, self.drive.size))
@@ -135,8 +119,7 @@ class Walker(Controller):
     def start(self, sims: Sims) -> None:
         """Stand as it is, facing where it faces, in the first style; every wish is forgotten."""
         self._attach(sims)
-        memory_of(sims)[:] = 0.0
-        begin(memory_of(sims), facing(sims.view("xquat")[:, self._body.ids[0]]), self.styles[0])
+        begin(sims.memory(MEMORY), facing(sims.view("xquat")[:, self._body.ids[0]]), self.styles[0])
 
     def _attach(self, sims: Sims) -> None:
         if sims is not self._sims:
@@ -168,85 +151,40 @@ class Walker(Controller):
             share of what is held that is carried; haul N with which both hands push ahead; drift m/s to the
             left, besides the speed.
         """
-        memory = memory_of(sims)
-        chosen = slice(None) if rows is None else rows
-        if style is not None:
-            names = [known.name for known in self.styles]
-            if style not in names:
-                raise unknown("style", style, names)
-            for row in np.atleast_1d(np.arange(len(memory))[chosen]):
-                wish_style(memory[row], float(names.index(style)))
-        for name, value in wishes.items():
-            if name not in WISHES:
-                raise unknown("wish", name, [*WISHES, "style"])
-            place, low, high = WISHES[name]
-            if value is None and name in ("period", "step_width"):
-                value = OWN
-            elif value is None:
-                value = 0.0
-            else:
-                for one in np.ravel(value):
-                    check_number(name, float(one), low, high)
-            memory[chosen, place] = value
+        wish(sims.memory(MEMORY), self.styles, rows, style, **wishes)
 
     def reach(
-        self, sims: Sims, row: int, hand: int, target: Sequence[float] | np.ndarray | None, frame: int = mem.WORLD
+        self, sims: Sims, row: int, hand: int, target: Sequence[float] | np.ndarray | None, frame: int = WORLD
     ) -> None:
         """Bring a hand (0 left, 1 right) to a place, m, or let it swing (None) from the next control on.
 
         The place is in the WORLD's frame, or the BODY's: ahead, left and up of the pelvis.
         """
-        memory = memory_of(sims)[row]
-        h = mem.HAND + mem.HAND_SIZE * hand
-        memory[h + mem.REACH] = mem.FREE if target is None else frame
+        memory = sims.memory(MEMORY)[row]
+        memory.hand_frame[hand] = FREE if target is None else frame
         if target is not None:
-            memory[h + mem.HAND_X : h + mem.HAND_X + 3] = target
+            memory.hand_target[hand] = target
 
     def hold(self, sims: Sims, row: int, hand: int, grip: int | None) -> None:
         """Close one of the scene's grips, by its number, or open the hand (None). Firm after `grip_time`."""
-        memory_of(sims)[row, mem.HAND + mem.HAND_SIZE * hand + mem.HOLD] = 0 if grip is None else grip + 1
+        sims.memory(MEMORY).hand_grip[row, hand] = 0 if grip is None else grip + 1
 
     def holding(self, sims: Sims, row: int, hand: int) -> int | None:
         """Number of the grip that a hand holds by."""
-        grip = int(memory_of(sims)[row, mem.HAND + mem.HAND_SIZE * hand + mem.HOLD])
+        grip = int(sims.memory(MEMORY).hand_grip[row, hand])
         return grip - 1 if grip else None
 
     def restyle(self, style: Style) -> None:
         """Walk in this style wherever the one of its name is wished for, from the next control on."""
-        names = [known.name for known in self.styles]
-        if style.name not in names:
-            raise unknown("style", style.name, names)
-        self.styles[names.index(style.name)] = check_style(style)
+        self.styles[index_of(self.styles, style.name)] = check_style(style)
         self._table = table_of(self.styles)
 
     def refuses(self, sims: Sims, want: Want) -> str | None:
-        for one in parts(want):
-            if not isinstance(one, Go | Balance):
-                return f"a walker does not {name_of(one)}"
-        go = part(want, Go)
-        try:
-            self._check(go or Go())
-        except UserError as error:
-            return str(error)
-        return None
-
-    def _check(self, go: Go) -> None:
-        go.check()
-        if go.target is not None:
-            raise UserError("a walker goes at a speed along a heading; to a place it goes by a script: 'go to 2 1'")
-        for name, value in go.given.items():
-            if name == "style":
-                names = [known.name for known in self.styles]
-                if value not in names:
-                    raise unknown("style", value, names)
-            else:
-                check_number(name, value, *WISHES[name][1:])
+        return refusal(self.styles, want)
 
     def want(self, sims: Sims, want: Want) -> None:
         """Follow it in all rows: `Go` as `wish` does, `Balance` stands."""
-        go = part(want, Go)
-        wishes = {} if go is None else go.given
-        self.wish(sims, **({"speed": 0.0} if part(want, Balance) else {}) | wishes)
+        self.wish(sims, **wishes_of(want))
 
     def check_parameters(self, changes: Mapping[str, float]) -> None:
         replaced(self.settings, changes)
@@ -254,17 +192,3 @@ class Walker(Controller):
     def set_parameters(self, changes: Mapping[str, float]) -> None:
         """Change settings by name; the memory stays."""
         self._configure(replaced(self.settings, changes))
-
-
-def begin(memory: np.ndarray, heading: np.ndarray, style: Style) -> None:
-    """Memories (rows, ...) of zeros become those of walkers that stand, facing headings (rows,), in a style."""
-    memory[:, mem.HEADING] = memory[:, mem.WISH_HEADING] = heading
-    memory[:, mem.PERIOD], memory[:, mem.STEP_WIDTH] = style.period, style.step_width
-    memory[:, [mem.WISH_PERIOD, mem.WISH_STEP_WIDTH]] = OWN
-    memory[:, mem.LIMIT] = mem.UNLIMITED
-
-
-def facing(quat: np.ndarray) -> np.ndarray:
-    """Headings (n,), rad from the x axis, of orientations (n, 4)."""
-    ahead = 1 - 2 * (quat[:, 2] ** 2 + quat[:, 3] ** 2)
-    return np.asarray(np.arctan2(2 * (quat[:, 0] * quat[:, 3] + quat[:, 1] * quat[:, 2]), ahead))

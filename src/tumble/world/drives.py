@@ -140,21 +140,17 @@ class Servo(Drive):
             servo.set_to_velocity(kv=character.motor_gain * joint.strength)
 
 
-class Torque(Drive):
+class MotorDrive(Drive):
     """A torque on every joint of every character, as a fraction of its strength; then how firmly each grip holds.
 
-    17 steps of 1/510 s a frame: 1/500 s is the largest step at which walkers keep their balance as well as at smaller
-    ones, and does not divide a frame. A control of joints is in [-1, 1], of a grip in [0, 1]; joints of companions come
-    after the character's, by the prefixes of their names. Grips are those of `tumble.world.grips`, four numbers each,
-    of the character alone; under other drives they are open.
+    A control of joints is in [-1, 1], of a grip in [0, 1]; joints of companions come after the character's, by the
+    prefixes of their names. Grips are those of `tumble.world.grips`, four numbers each, of the character alone; under
+    other drives they are open.
 
     Attributes as in `Drive`, and strength: (size,) N m at a control of 1, 1 for grips.
     """
 
-    name: ClassVar[str] = "torque"
     group: ClassVar[int] = 1
-    steps: ClassVar[int] = 17
-    speculative: ClassVar[bool] = False
 
     def __init__(self, model: mujoco.MjModel, cast: Cast) -> None:
         super().__init__(model, cast)
@@ -187,12 +183,22 @@ class Torque(Drive):
         add_grips(spec, cast[""], props, cls.group)
 
 
-class Force(Torque):
+class Torque(MotorDrive):
+    """Torques in 17 steps of 1/510 s a frame, for laws.
+
+    1/500 s is the largest step at which walkers keep their balance as well as at smaller ones; it does not divide a
+    frame.
+    """
+
+    name: ClassVar[str] = "torque"
+    steps: ClassVar[int] = 17
+    speculative: ClassVar[bool] = False
+
+
+class Force(MotorDrive):
     """The same forces in one step a frame: for small scenes with known dynamics, as the toy of hamalainen2015."""
 
     name: ClassVar[str] = "force"
-    steps: ClassVar[int] = 1
-    speculative: ClassVar[bool] = True
 
 
 SUFFIX = ".torque"  # of a motor's name after its joint's, which the servo has

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import mujoco
 import numpy as np
 
-from tumble.characters import Character, remake
+from tumble.characters import Character, from_recipe
 from tumble.characters.looks import SHIRT
 from tumble.errors import UserError, check_number, choose
 
@@ -181,7 +181,7 @@ class Companion:
     """
 
     name: str
-    recipe: Mapping[str, Any]  # of the character, see `remake`
+    recipe: Mapping[str, Any]  # of the character, see `from_recipe`
     place: tuple[float, float] = (0.0, 0.0)
     heading: float = 0.0
     shirt: tuple[float, float, float] = SHIRT[:3]  # its colour
@@ -189,7 +189,7 @@ class Companion:
     @cached_property
     def character(self) -> Character:
         """The character that the recipe tells of."""
-        return remake(self.recipe)
+        return from_recipe(self.recipe)
 
     @property
     def prefix(self) -> str:

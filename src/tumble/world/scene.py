@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import mujoco
 import numpy as np
 
-from tumble.characters import Character, remake
+from tumble.characters import Character, from_recipe
 from tumble.errors import UserError, check_number, choose, unknown
 from tumble.world.drives import DRIVES, FRAME, Drive
 from tumble.world.memory import Memory
@@ -263,7 +263,7 @@ class Scene:
         for name, size in source.memory.claims.items():
             self.memory.reserve(name, size)
             new.userdata[self.memory.place(name)] = old.userdata[source.memory.place(name)]
-        if self.character.recipe != source.character.recipe:
+        if self.character.origin != source.character.origin:
             self.land(new, lowest(source.model, old, source.root()))
         return self.read(new)
 
@@ -298,7 +298,7 @@ class Scene:
         """The scene that a recipe tells of; refuses a recipe that this version does not know."""
         try:
             props = [remake_prop(prop) for prop in recipe["props"]]
-            scene = cls(remake(recipe["character"]), props, Ground(**recipe["ground"]), recipe["drives"])
+            scene = cls(from_recipe(recipe["character"]), props, Ground(**recipe["ground"]), recipe["drives"])
             for name, size in recipe["memory"].items():
                 scene.memory.reserve(name, int(size))
             return scene

@@ -112,6 +112,8 @@ class CPBP(Planner):
     """
 
     carried = ("_best", "_smooth", "_previous", "_belief", "_began", "_done", "_effort")
+    learner_kind = Learners
+    learner: Learners | None
 
     def __init__(
         self, scene: Scene, settings: CPBPSettings | PFMPCSettings = CPBPSettings(), seed: int = 0, nthread: int = 0
@@ -155,8 +157,8 @@ class CPBP(Planner):
         """
         if len(self._best) and not again:
             self._done = np.stack([self._best[0], self._done[0]])
-            if self._adviser is not None and self.learners is not None:
-                self._adviser.teach(self.learners, self._done[0])
+            if self._adviser is not None and self.learner is not None:
+                self._adviser.teach(self.learner, self._done[0])
         walk = self._walk(state, goal, 0 if again else 1)
         lineage, steps = path_of(self._ancestors), np.arange(self.steps)
         best = int(np.argmin(walk.totals))
@@ -286,16 +288,16 @@ class CPBP(Planner):
         self._adviser = Adviser(self.scene, self.settings.samples)
         self.memory = (self._adviser.features, self.scene.drive.size)
         self.about = {"character": self.scene.character.name, "planner": "cpbp"}
-        if self.learners is None:
-            self.learners = Learners(*self.memory, self._seed)
+        if self.learner is None:
+            self.learner = Learners(*self.memory, self._seed)
 
     def _advice(self, parents: np.ndarray) -> list[tuple[slice, np.ndarray]]:
         """Rows of informed walkers and what they are told, (rows, motors.size)."""
-        if self._adviser is None or self.learners is None:
+        if self._adviser is None or self.learner is None:
             return []
         first = self._guided()
         last = min(first + self.settings.informed, self.settings.samples)
-        return self._adviser.advise(self.learners, slice(first, last), parents)
+        return self._adviser.advise(self.learner, slice(first, last), parents)
 
     def _hear(self, k: int, log_belief: np.ndarray) -> np.ndarray:
         """(N,) forward messages of step k (eq. 17) from the beliefs of the step before; 0 after resampling."""

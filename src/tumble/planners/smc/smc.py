@@ -4,6 +4,7 @@ import numpy as np
 
 from tumble.goals import Goal
 from tumble.goals.stance import heading
+from tumble.learners import Experience
 from tumble.maths.kdtree import TreeSampler
 from tumble.planners.planner import Plan, Planner
 from tumble.planners.smc.curves import CurveStart, follow, shifted
@@ -58,6 +59,8 @@ class SMC(Planner):
 
     carried = ("sampler", "_start", "_best", "_past")
     learns = True
+    learner_kind = Experience
+    learner: Experience | None
 
     def __init__(self, scene: Scene, settings: SMCSettings = SMCSettings(), seed: int = 0, nthread: int = 0) -> None:
         self.settings = settings
@@ -78,7 +81,7 @@ class SMC(Planner):
     def plan(self, state: np.ndarray, goal: Goal) -> Plan:
         self.sims.load(state)
         self._begin()
-        now = None if self.experience is None else situation(self.sims)
+        now = None if self.learner is None else situation(self.sims)
         samples = self.settings.samples
         guesses = self._guesses(goal, now)
         plans, costs, ways = np.empty((samples, self.sampler.size)), np.empty(samples), np.empty(samples, np.intp)
@@ -91,8 +94,8 @@ class SMC(Planner):
             done = rows.stop
         best = int(np.argmin(costs))
         self._best = plans[best : best + 1]
-        if self.experience is not None and now is not None and -0.5 * costs[best] > self.settings.memorable:
-            self.experience.add(now, self._best[0])
+        if self.learner is not None and now is not None and -0.5 * costs[best] > self.settings.memorable:
+            self.learner.add(now, self._best[0])
         return self._found(goal, costs, best, goal.ways[ways[best]].name)
 
     def _begin(self) -> None:
@@ -119,8 +122,8 @@ class SMC(Planner):
         anywhere = self.rng.random((round(settings.uniform * settings.samples), self.sampler.size))
         guesses = [self._later(self._best), space.held(goal.pose or "rest")]
         guesses.append(space.low + anywhere * (space.high - space.low))
-        if self.experience is not None and now is not None:
-            guesses.append(self.experience.nearest(now, settings.neighbours))
+        if self.learner is not None and now is not None:
+            guesses.append(self.learner.recall(now, settings.neighbours))
         return np.concatenate(guesses)[: max(2, self._refined)]
 
     @property
