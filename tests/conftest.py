@@ -17,6 +17,7 @@ from tumble.goals.wants import WANTS, Want
 from tumble.planners import CPBPSettings
 from tumble.scenarios import SCENARIOS, register
 from tumble.userfile import REGISTRIES
+from tumble.world.drives import Drive
 from tumble.world.props import Ball
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
@@ -57,21 +58,21 @@ class Still(Controller):
     takes = WANTS
 
     def __init__(self, scene: Scene) -> None:
-        self.scene, self.drive = scene, scene.drive
+        self.scene = scene
         self.states: list[np.ndarray] = []
         self.forces: list[np.ndarray] = []
         self.wants: list[Want] = []
+        self.scenes: list[Scene] = []
         self.parameters: list[dict[str, float]] = []
         self.directions: list[tuple[float, float] | None] = []
 
+    @property
+    def drive(self) -> Drive:
+        """The first of its scene."""
+        return self.scene.drive
+
     def start(self, sims: Sims) -> None:
         self.states.clear()
-
-    def control(self, sims: Sims) -> np.ndarray:
-        self.states.append(sims.state[0].copy())
-        self.forces.append(sims.view("xfrc_applied")[0].copy())
-        drive = self.drive
-        return np.tile(np.r_[np.zeros(drive.joints), np.ones(drive.size - drive.joints)], (sims.nsim, 1))
 
     def refuses(self, sims: Sims, want: Want) -> str | None:
         return None
@@ -79,8 +80,15 @@ class Still(Controller):
     def want(self, sims: Sims, want: Want) -> None:
         self.wants.append(want)
 
+    def control(self, sims: Sims) -> np.ndarray:
+        self.states.append(sims.state[0].copy())
+        self.forces.append(sims.view("xfrc_applied")[0].copy())
+        drive = sims.scene.drive
+        return np.tile(np.r_[np.zeros(drive.joints), np.ones(drive.size - drive.joints)], (sims.nsim, 1))
+
     def move(self, scene: Scene) -> None:
-        self.scene, self.drive = scene, scene.drive
+        self.scene = scene
+        self.scenes.append(scene)
 
     def attend(self, direction: tuple[float, float] | None) -> None:
         self.directions.append(direction)
@@ -121,6 +129,8 @@ def known() -> Iterator[Callable[[str, type[Controller]], None]]:
 @pytest.fixture
 def doers() -> Iterator[list[Doer]]:
     """All that are made as controller 'walker' from now on; they are `Doer`s."""
+    from doing import Doer  # here, because few tests need skills
+
     made: list[Doer] = []
 
     def make(*given: Any) -> Doer:

@@ -69,9 +69,11 @@ def test_fifteen_bones_thirty_hinges_and_a_free_root(scene):
     model = scene.model
     assert len(scene.bones) == 15 == model.nbody - 1
     assert list(model.jnt_type) == [mujoco.mjtJoint.mjJNT_FREE] + 30 * [mujoco.mjtJoint.mjJNT_HINGE]
-    assert model.nu == 30 == len(scene.character.joints)
-    driven = [model.joint(model.actuator_trnid[i, 0]).name for i in range(model.nu)]
-    assert driven == list(scene.character.joints)
+    assert model.nu == 30 * len(scene.drives) and len(scene.character.joints) == 30
+    for drive in scene.drives.values():
+        columns = np.arange(model.nu)[drive.columns]
+        assert [model.joint(model.actuator_trnid[i, 0]).name for i in columns] == list(scene.character.joints)
+        assert set(model.actuator_group[columns]) == {drive.group}
     assert (model.nq, model.nv) == (37, 36)
     assert model.jnt_limited[1:].all()
 
@@ -281,13 +283,13 @@ def test_fists_up_when_ready_one_hand_up_as_a_drummer(body):
 @pytest.mark.parametrize("name", STANCES)
 def test_motors_hold_a_stance_for_two_seconds(name, pose):
     scene = Scene(character(name))
-    sims, motors, wanted = Sims(scene, 1, 1), scene.motors, np.array(scene.character.pose(pose))
+    sims, drive, wanted = Sims(scene, 1, 1), scene.drive, np.array(scene.character.pose(pose))
     sims.load(scene.state(pose))
     before = sims.view("com")[0].copy()
-    control = np.ones((1, motors.size))
+    control = np.ones((1, drive.size))
     for _ in range(60):
-        speeds = (wanted - sims.view("qpos")[0, motors.qpos]) / scene.dt
-        control[0, : motors.joints] = np.clip(speeds, motors.low[: motors.joints], motors.high[: motors.joints])
+        speeds = (wanted - sims.view("qpos")[0, drive.qpos]) / scene.dt
+        control[0, : drive.joints] = np.clip(speeds, drive.low[: drive.joints], drive.high[: drive.joints])
         sims.act(control)
     assert sims.view("com")[0] == pytest.approx(before, abs=0.01)
     assert np.linalg.norm(sims.view("com_velocity")) < 0.01

@@ -5,6 +5,7 @@ import math
 import mujoco
 import numpy as np
 import pytest
+from conftest import Still
 
 from tumble.characters import biped, humanoid
 from tumble.crowds.crowd import Crowd as Dancing
@@ -216,7 +217,8 @@ def test_reset_leaves_companions_where_they_are(pair):
     assert np.array_equal(sims.view("qpos")[0, 38:], before[38:])
 
 
-def test_a_companion_can_be_dragged_and_blown_away(pair, still):
+def test_a_companion_can_be_dragged_and_blown_away(pair):
+    still = Still(pair)
     pulled = Session(pair, still, pair.state())
     pulled.send(Drag("ana/left_forearm", (0.0, 5.0, 1.0)))
     force = pulled.step() and still.forces

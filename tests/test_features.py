@@ -32,7 +32,7 @@ def anyhow(scene: Scene, seed: int = 0, height: float = 1.0) -> np.ndarray:
     """A state with joints within their limits, a free root turned anyhow, and everything moving."""
     rng, data = np.random.default_rng(seed), scene.show(scene.state(height=height))
     low, high = np.array([scene.model.joint(joint).range for joint in scene.character.joints]).T
-    data.qpos[scene.motors.qpos] = rng.uniform(low, high)
+    data.qpos[scene.drive.qpos] = rng.uniform(low, high)
     if scene.model.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE:
         data.qpos[:2] = rng.uniform(-3, 3, 2)
         data.qpos[3:7] = Rotation.random(rng=rng).as_quat(scalar_first=True)

@@ -43,7 +43,7 @@ def tossed(scene: Scene, seed: int = 0, speed: float = 1.0, height: float = 3.0)
     """In the air: root turned anyhow, joints within their limits, everything moving. m, m/s and rad/s."""
     rng, data = np.random.default_rng(seed), scene.show(scene.state(height=height))
     low, high = np.array([scene.model.joint(joint).range for joint in scene.character.joints]).T
-    data.qpos[scene.motors.qpos] = rng.uniform(0.8 * low + 0.2 * high, 0.2 * low + 0.8 * high)
+    data.qpos[scene.drive.qpos] = rng.uniform(0.8 * low + 0.2 * high, 0.2 * low + 0.8 * high)
     data.qpos[3:7] = Rotation.random(rng=rng).as_quat(scalar_first=True)
     data.qvel[:] = speed * rng.standard_normal(scene.model.nv)
     return scene.read(data)
@@ -136,15 +136,15 @@ def after_a_step(scene: Scene, seed: int, limit: float = 0.5) -> tuple[Sims, np.
 
     MuJoCo's discrete step is M (v' - v) / dt = torques - bias - damping v', with mass and bias from before it.
     """
-    state, rng, motors = tossed(scene, seed, speed=0.3), np.random.default_rng(seed), scene.motors
+    state, rng, drive = tossed(scene, seed, speed=0.3), np.random.default_rng(seed), scene.drive
     sims, data = loaded(scene, state), scene.show(state)
     mass = np.zeros((scene.model.nv, scene.model.nv))
     mujoco.mj_fullM(scene.model, data, mass)
-    sims.act(np.r_[rng.uniform(-2, 2, motors.joints), np.full(motors.size - motors.joints, limit)][None])
+    sims.act(np.r_[rng.uniform(-2, 2, drive.joints), np.full(drive.size - drive.joints, limit)][None])
     before, after = data.qvel, sims.view("qvel")[0]
     push = mass @ (after - before) / scene.dt + data.qfrc_bias + scene.model.dof_damping * after
-    assert np.delete(push, motors.qvel) == pytest.approx(0, abs=1e-9)  # nothing holds the root
-    return sims, push[motors.qvel]
+    assert np.delete(push, drive.qvel) == pytest.approx(0, abs=1e-9)  # nothing holds the root
+    return sims, push[drive.qvel]
 
 
 @each_free
@@ -160,8 +160,8 @@ def test_torques_are_those_that_changed_the_momentum(scenes, name, seed):
 
 def test_torques_by_the_servos_law(walker):
     sims = loaded(walker, *(tossed(walker, seed) for seed in range(4)))
-    rng, motors = np.random.default_rng(0), walker.motors
-    sims.act(rng.uniform(motors.low, motors.high, (4, motors.size)))
+    rng, drive = np.random.default_rng(0), walker.drive
+    sims.act(rng.uniform(drive.low, drive.high, (4, drive.size)))
     found = one(gait(walker, velocity=(1, 0)), MotorTorque).residual(sims)
     for i, (name, joint) in enumerate(walker.character.joints.items()):
         gain = walker.model.actuator(name).gainprm[0]
@@ -390,7 +390,7 @@ def test_rollouts_are_judged_as_live_simulations_are(scenes, name, wish):
     sims.load(scene.state())
     rollouts, seen = Rollouts(sims, steps), []
     for k in range(steps):
-        sims.act(rng.uniform(scene.motors.low, scene.motors.high, (nsim, scene.motors.size)))
+        sims.act(rng.uniform(scene.drive.low, scene.drive.high, (nsim, scene.drive.size)))
         rollouts.note(k, slice(nsim))
         seen.append(goal.values(sims))
     live = np.stack(seen, axis=1).reshape(nsim * steps, -1)
@@ -411,7 +411,7 @@ def test_broken_rows_cost_infinity(scenes):
     scene = scenes["monoped"]
     sims = loaded(scene, scene.state(), scene.state())
     sims.view("qvel")[1] = np.nan
-    sims.act(np.zeros((2, scene.motors.size)))
+    sims.act(np.zeros((2, scene.drive.size)))
     costs = gait(scene, target=(1, 1, 0)).cost(sims)
     assert np.isfinite(costs[0]) and costs[1] == np.inf
 

@@ -26,7 +26,7 @@ def bits(learner: Learner) -> list[tuple[str, bytes]]:
 def test_all_are_here_and_none_is_called_as_another():
     assert set(Learner.__subclasses__()) == set(KINDS)
     assert len({kind.kind for kind in KINDS}) == len(KINDS)
-    assert {kind.planner.learner_kind for kind in PLANNERS.values()} == {None, *KINDS}
+    assert {kind.make.learner_kind for kind in PLANNERS.values()} == {None, *KINDS}
 
 
 @each_kind

@@ -221,7 +221,7 @@ def test_the_last_frames_best_trajectories_guide(hopper, stroll, monkeypatch, ke
         assert (guides[:, None] == actions).all(axis=2).any(axis=1).all()
         world.act(first.controls[k : k + 1])
         planner._features.of(world, stroll, False, features)
-        angles = world.view("qpos")[0, hopper.motors.qpos]
+        angles = world.view("qpos")[0, hopper.drive.qpos]
         assert len(known) == len(actions) == max(1, 16 * kept)
         assert np.array_equal(known[0], features[0])
         assert actions[0] == pytest.approx(angles + first.controls[k + 1, :6] / planner.settings.gain)
@@ -424,7 +424,7 @@ def test_draws_are_towards_the_pose_that_the_goal_names(monkeypatch):
 def test_the_first_frame_goes_on_from_the_angles_there_are(hopper, stroll, monkeypatch):
     calls, state = spied(monkeypatch, "draw"), hopper.state(lying="prone")
     make(hopper).plan(state, stroll)
-    assert np.array_equal(calls[0][DRAW.index("before")], np.tile(hopper.show(state).qpos[hopper.motors.qpos], (8, 1)))
+    assert np.array_equal(calls[0][DRAW.index("before")], np.tile(hopper.show(state).qpos[hopper.drive.qpos], (8, 1)))
 
 
 def test_reset_forgets_frames_and_not_what_was_learned(hopper, stroll):
@@ -496,7 +496,7 @@ def test_any_character_with_few_samples(name):
     scene = Scene(character(name))
     goal = gait(scene, velocity=(1, 0))
     for plan in live(make(scene, samples=2, horizon=0.1), goal, 3):
-        assert plan.controls.shape == (3, scene.motors.size)
+        assert plan.controls.shape == (3, scene.drive.size)
         assert np.isfinite(plan.cost)
 
 
@@ -523,7 +523,7 @@ def test_who_stands_moves_as_the_settings_say(hopper, stroll, monkeypatch):
     widths, gain, strength = motion(calls)
     assert widths == pytest.approx([20, 30, 12, 2]) and (gain, strength) == (8.0, 0.4)
     assert not planner.recovering and plan.statistics["recovering"] == 0
-    assert (plan.controls[:, hopper.motors.joints :] == 0.4).all()
+    assert (plan.controls[:, hopper.drive.joints :] == 0.4).all()
 
 
 @pytest.mark.parametrize("lying", ["supine", "prone"])
@@ -535,7 +535,7 @@ def test_who_is_down_is_stronger_stiffer_and_bolder(hopper, stroll, monkeypatch,
     assert widths[2] == pytest.approx(12)  # facts 5.2
     assert (gain, strength) == (3 * 8.0, 0.9)
     assert planner.recovering and plan.statistics["recovering"] == 1
-    assert (plan.controls[:, hopper.motors.joints :] == 0.9).all()
+    assert (plan.controls[:, hopper.drive.joints :] == 0.9).all()
 
 
 def test_who_is_going_to_be_down_recovers_from_the_next_frame_on(hopper, stroll):
@@ -578,7 +578,7 @@ def test_without_search_the_network_is_followed(hopper, stroll, pairs, lying):
     before, plan = learned(planner, pairs), planner.plan(state, stroll)
     planner.sims.act = act  # type: ignore[method-assign]
     assert plan.sim_steps == 0 and plan.broken == 0
-    assert plan.controls.shape == (1, hopper.motors.size)
+    assert plan.controls.shape == (1, hopper.drive.size)
     data, down = hopper.show(state), lying == "supine"
     features = np.empty((8, planner.memory[0]))
     planner.sims.load(state)
@@ -588,7 +588,7 @@ def test_without_search_the_network_is_followed(hopper, stroll, pairs, lying):
     settings = planner.settings
     gain = settings.gain * (settings.recovery_gain if down else 1)
     strength = settings.recovery_strength if down else settings.strength
-    assert plan.controls[0, :6] == pytest.approx(gain * (angles - data.qpos[hopper.motors.qpos]), abs=1e-5)
+    assert plan.controls[0, :6] == pytest.approx(gain * (angles - data.qpos[hopper.drive.qpos]), abs=1e-5)
     assert (plan.controls[0, 6:] == strength).all()
     assert plan.values == pytest.approx(stroll.values(start(hopper, state))) and plan.cost == plan.values.sum()
     assert len(planner.learner) == len(pairs[0]) and learned(planner, pairs) == before
@@ -624,7 +624,7 @@ def test_what_is_done_is_taught_to_both(hopper, stroll, monkeypatch):
         plan = planner.plan(state, stroll)
         planner.sims.load(state)
         planner._features.of(planner.sims, stroll, planner.recovering, features)
-        angles = hopper.show(state).qpos[hopper.motors.qpos]
+        angles = hopper.show(state).qpos[hopper.drive.qpos]
         assert np.array_equal(pairs[frame][0], features[0])
         assert pairs[frame][1] == pytest.approx(angles + plan.controls[0, :6] / planner.settings.gain)
         world.act(plan.controls[:1])

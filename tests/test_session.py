@@ -932,9 +932,9 @@ def test_the_control_of_a_law_is_its_mean_over_the_steps_of_a_frame(scene):
     class Growing(Still):
         """A law whose controls grow from step to step."""
 
-        def __init__(self, scene):
-            super().__init__(scene)
-            self.drive = drive
+        @property
+        def drive(self):
+            return drive
 
         def control(self, sims):
             return self.law

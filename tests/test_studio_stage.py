@@ -207,7 +207,7 @@ def test_options_of_a_scenario_count(small):
         (Choice(controller="cpb"), "no controller 'cpb'; there are: cem, cpbp"),
         (Choice(seed=-1), "seed must be a number 0 or more"),
         (Choice(seed=2**64), "seed must be a number 0 or more"),
-        (Choice("stand", "humanoid", "relay"), "controller 'relay' needs a body with: toes, palms, jointed-back; 'humanoid'"),
+        (Choice("stand", "humanoid", "relay"), "controller 'relay' needs a body with: toes, palms, jointed-back"),
         (Choice("juggle", "biped", "walker"), "a walker does not juggle; controllers that take it: cpbp"),
         (Choice("pick-up", "biped", "cpbp"), "planners do no scripts; controllers that take it: walker, relay"),
     ],

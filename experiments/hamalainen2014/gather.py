@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from report import RESULTS, parser, place, spread, store, versions
-from trials import Point, code, script, setting, warm_up
+from trials import Point, code, script, warm_up
 
 from tumble.errors import UserError, check_number
 from tumble.learners.experience import Experience
@@ -116,7 +116,7 @@ def noted(part: Part) -> dict[str, Any]:
 
 def gather(part: Part, stop: Callable[[], bool]) -> int | None:
     """In a worker: trials until the part is full; None if it was stopped before."""
-    notes, scene = noted(part), setting(part.point.scenario, part.point.character)[1]
+    notes = noted(part)
     notes["code"] = sorted({*notes["code"], code()})
     memory, about = need(part)
     experience = Experience(*memory, capacity=part.count)
@@ -129,10 +129,10 @@ def gather(part: Part, stop: Callable[[], bool]) -> int | None:
             notes["next_seed"] += part.workers
             store(part.notes, notes)  # at once: a trial that is interrupted is not played again
             began = time.perf_counter()
-            scenario, controller = setting(part.point.scenario, part.point.character)[0], part.point.make(seed, None)
-            controller.planner.learn_with(experience)
+            trial = part.point.trial(seed, None)
+            trial.controller.planner.learn_with(experience)
             full = lambda: stop() or len(experience) >= part.count  # noqa: E731
-            result = run_trial(scenario, scene, controller, seed, watch=watch, stop=full)
+            result = run_trial(trial, watch, full)
             notes["frames"] += result.frames
             notes["wall_seconds"] = round(notes["wall_seconds"] + time.perf_counter() - began, 1)
             if result.finished:

@@ -5,9 +5,8 @@
 Masses, inertias and places of joints are those of the authors' files (facts 1.1, 2.1, 2.2); hands and feet are
 drawn larger than they collide. What the angles mean: see `simbicon_parts`.
 
-Trap: the root of `planar` is three joints, root_x, root_pitch and root_z, in this order because a `Scene` puts the
-height into the third number of qpos. The z axis turns with the pitch, so (root_x, root_z) are not Cartesian once
-the trunk leans: read positions from the sensors. It always starts upright: `lying` has no effect.
+The root of `planar` is three joints: the slides root_x and root_z, which are Cartesian because they come first, and the
+hinge root_pitch.
 """
 
 from typing import Any
@@ -74,8 +73,8 @@ def planar() -> Character:
 def _planar_root(torso: Any) -> None:
     slide, hinge = mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE
     torso.add_joint(name="root_x", type=slide, axis=(1, 0, 0))
-    torso.add_joint(name="root_pitch", type=hinge, axis=(0, 1, 0))
     torso.add_joint(name="root_z", type=slide, axis=(0, 0, 1))
+    torso.add_joint(name="root_pitch", type=hinge, axis=(0, 1, 0))
 
 
 def _planar_trunk(make: SimbiconMaker, torso: Any) -> None:

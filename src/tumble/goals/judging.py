@@ -47,7 +47,12 @@ def built(goal: str, scene: Scene, options: dict[str, Any]) -> Goal:
     for name, parameter in takes.items():
         if parameter.default is Parameter.empty and name not in options:
             raise UserError(f"goal '{goal}' needs a {name}")
-    return make(scene, **options)
+    try:
+        return make(scene, **options)
+    except UserError:
+        raise
+    except (TypeError, ValueError) as error:  # options come from outside, as anything that JSON can say
+        raise UserError(f"goal '{goal}' cannot be made with {options}: {error}") from None
 
 
 def _named(want: Single, scene: Scene, going: str) -> tuple[str, dict[str, Any]]:

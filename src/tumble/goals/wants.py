@@ -119,13 +119,15 @@ Single: TypeAlias = Balance | Reach | Go | StayOn | Juggle | Do | Meet
 
 
 class Together(_Want, frozen=True):
-    """Several wants at once: reach while staying on a ball or going, do a script in a manner."""
+    """Several wants at once, each of another kind: reach while staying on a ball or going, do a script in a manner."""
 
     wants: tuple[Single, ...]
 
     def check(self) -> None:
         if not 1 <= len(self.wants) <= len(Single.__args__):
             raise UserError(f"together are 1 to {len(Single.__args__)} wants, got {len(self.wants)}")
+        if len({type(want) for want in self.wants}) < len(self.wants):
+            raise UserError(f"together are wants of different kinds, got: {name_of(self)}")
         for want in self.wants:
             want.check()
 
@@ -168,6 +170,8 @@ def kept(old: Want | None, new: Want) -> Want:
         return Go(**way, **manner)
     if old is None:
         return new
+    if not new.given:
+        return old
     others = [one for one in parts(old) if not isinstance(one, Go)]
     if before is not None:
         way = {name: value for name, value in before.given.items() if name in WAY}

@@ -36,7 +36,7 @@ class WalkOn(Scenario):
 
     name: ClassVar[str] = "walk-on"
     summary: ClassVar[str] = "walk a course of headings, struck down every 10 s (--force N): gets up and walks on"
-    controllers: ClassVar[tuple[str, ...]] = ("relay", "cpbp", "smc", "walker")
+    controllers: ClassVar[tuple[str, ...]] = ("relay", "cpbp", "smc", "mcts", "walker")
     characters: ClassVar[tuple[str, ...]] = ("biped",)
 
     def __post_init__(self) -> None:

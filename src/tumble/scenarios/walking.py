@@ -30,7 +30,7 @@ class SteerWalk(Scenario):
 
     name: ClassVar[str] = "steer-walk"
     summary: ClassVar[str] = "walk where one is steered: another speed and heading every 5 s, no fall in 30 s"
-    controllers: ClassVar[tuple[str, ...]] = ("walker", "relay")
+    controllers: ClassVar[tuple[str, ...]] = ("walker", "relay", "cpbp", "smc", "mcts")
     characters: ClassVar[tuple[str, ...]] = ("biped",)
 
     def __post_init__(self) -> None:
@@ -78,7 +78,7 @@ class WalkPush(Scenario):
 
     name: ClassVar[str] = "walk-push"
     summary: ClassVar[str] = "pushed while walking (--force N, default 600, for 0.1 s): still walking 5 s later"
-    controllers: ClassVar[tuple[str, ...]] = ("walker", "relay")
+    controllers: ClassVar[tuple[str, ...]] = ("walker", "relay", "cpbp", "smc", "mcts")
     characters: ClassVar[tuple[str, ...]] = ("biped",)
 
     def __post_init__(self) -> None:

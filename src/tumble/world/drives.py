@@ -20,6 +20,7 @@ import numpy as np
 from numba import njit
 
 from tumble.characters import Character
+from tumble.errors import UserError, check_number, choose
 from tumble.world.grips import add_grips
 from tumble.world.props import Prop
 
@@ -135,6 +136,7 @@ class Servo(Drive):
     def add(cls, spec: mujoco.MjSpec, cast: Cast, props: Sequence[Prop]) -> None:
         """Give a spec the servos: kv = the character's motor gain (s/rad) times the joint's strength."""
         character = cast[""]
+        check_number("motor gain", character.motor_gain, 0, above=True)
         for name, joint in character.joints.items():
             servo = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT, group=cls.group)
             servo.set_to_velocity(kv=character.motor_gain * joint.strength)
@@ -203,6 +205,15 @@ class Force(MotorDrive):
 
 SUFFIX = ".torque"  # of a motor's name after its joint's, which the servo has
 DRIVES: Mapping[str, type[Drive]] = {"servo": Servo, "torque": Torque, "force": Force}
+
+
+def drives_named(names: Sequence[str]) -> list[type[Drive]]:
+    """Kinds of drives by their names: one or more, none with the actuators of another."""
+    kinds = [choose("drive", name, DRIVES) for name in names]
+    if not kinds or len({kind.group for kind in kinds}) < len(kinds):
+        got = ", ".join(names) or "none"
+        raise UserError(f"a scene has one drive or more, each once, and torque or force but not both; got: {got}")
+    return kinds
 
 
 @njit(cache=True)

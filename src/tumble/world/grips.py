@@ -54,12 +54,16 @@ def grips_of(character: Character, props: Sequence[Prop]) -> tuple[Grip, ...]:
     )
 
 
-def add_grips(spec: mujoco.MjSpec, character: Character, props: Sequence[Prop], group: int) -> None:
-    """Give a spec the actuators of all grips, in a group of actuators, and let hands into what they hold."""
+def let_hands_into_crates(spec: mujoco.MjSpec, character: Character, props: Sequence[Prop]) -> None:
+    """Have hands with palms not collide with what they can hold, whoever acts."""
     crates = [prop.name for prop in props if isinstance(prop, Crate)] if character.palms else []
     for crate in crates:
         for hand in character.hands:
             spec.add_exclude(bodyname1=hand, bodyname2=crate)
+
+
+def add_grips(spec: mujoco.MjSpec, character: Character, props: Sequence[Prop], group: int) -> None:
+    """Give a spec the actuators of all grips, in a group of actuators."""
     for side, crate, handle in grips_of(character, props):
         for part, (place, name) in enumerate(((0, "x"), (1, "y"), (2, "z"), (4, "turn"))):
             spring = spec.add_actuator(

@@ -10,7 +10,7 @@ copying a row. Nobody numbers places by hand, and nobody can write into another'
 
 import numpy as np
 
-from tumble.errors import UserError, choose
+from tumble.errors import UserError, check_number, choose
 
 WORD = 8  # bytes of a number
 
@@ -37,6 +37,7 @@ class Memory:
 
     def reserve(self, name: str, size: int) -> None:
         """Have room for so many numbers, whose meaning a later `claim` tells."""
+        check_number(f"numbers of memory '{name}'", size, 1)
         if name in self.claims:
             if self.claims[name] != size:
                 raise UserError(f"memory '{name}' has {self.claims[name]} numbers already, and {size} were claimed")

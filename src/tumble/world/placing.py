@@ -1,10 +1,10 @@
 """Placing: how a character's root is stored in qpos, and how low its solid parts reach, whatever their shapes.
 
-    place_root(model, data, body, at=(1.0, 0.5), turn=1.57)
+    place_root(model, data, body, at=(1.0, 0.5), quat=LYING["supine"])
     lower = lowest(model, data, body)
 
-`Scene.place` is what others call. A root is a free joint, or the joints of a plane: slides along x and z and a hinge
-about y, in any order.
+`Scene.place` is what others call. A root is a free joint, or slides along the world's axes before a ball joint, or the
+joints of a plane: slides along x and z before a hinge about y. Slides come first, or they would turn with the body.
 """
 
 import math
@@ -41,23 +41,26 @@ def place_root(
             data.qpos[start + 3 : start + 7] = quat
         return
     for joint in range(first, first + count):
-        address, axis = int(model.jnt_qposadr[joint]), model.jnt_axis[joint]
-        if model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_SLIDE:
-            if at is not None and abs(axis[0]) > 0.5:
-                data.qpos[address] = at[0]
+        address, kind = int(model.jnt_qposadr[joint]), model.jnt_type[joint]
+        if kind == mujoco.mjtJoint.mjJNT_SLIDE:
+            axis = int(np.abs(model.jnt_axis[joint]).argmax())
+            if at is not None and axis < 2:
+                data.qpos[address] = at[axis]
+        elif quat is not None and kind == mujoco.mjtJoint.mjJNT_BALL:
+            data.qpos[address : address + 4] = quat
         elif quat is not None:
             data.qpos[address] = _pitch(quat)
 
 
-def lift_root(model: mujoco.MjModel, data: mujoco.MjData, body: int, height: float) -> None:
-    """Move a root body up by some m; nothing is computed."""
+def raise_root(model: mujoco.MjModel, data: mujoco.MjData, body: int, height: float) -> None:
+    """Put a root body's own coordinate of height to some m, whatever it was; nothing is computed."""
     first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
     for joint in range(first, first + count):
-        address = int(model.jnt_qposadr[joint])
+        address, axis = int(model.jnt_qposadr[joint]), model.jnt_axis[joint]
         if model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE:
-            data.qpos[address + 2] += height
-        elif model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_SLIDE and abs(model.jnt_axis[joint, 2]) > 0.5:
-            data.qpos[address] += height
+            data.qpos[address + 2] = height
+        elif model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_SLIDE and np.abs(axis).argmax() == 2:
+            data.qpos[address] = height / axis[2]
 
 
 def turned_about_z(quat: Sequence[float], turn: float) -> tuple[float, float, float, float]:

@@ -18,9 +18,10 @@ import numpy as np
 
 from tumble.characters import Character, from_recipe
 from tumble.errors import UserError, check_number, choose, unknown
-from tumble.world.drives import DRIVES, FRAME, Drive
+from tumble.world.drives import FRAME, Drive, drives_named
+from tumble.world.grips import let_hands_into_crates
 from tumble.world.memory import Memory
-from tumble.world.placing import LYING, lift_root, lowest, place_root, turned_about_z
+from tumble.world.placing import LYING, lowest, place_root, raise_root, turned_about_z
 from tumble.world.props import Ball, Box, Companion, Crate, Prop, check_names, prop_recipe, remake_prop
 
 P = TypeVar("P", Ball, Box, Crate, Companion)
@@ -68,7 +69,7 @@ class Scene:
         companions = [prop for prop in self.props if isinstance(prop, Companion)]
         self.cast = {"": character, **{companion.prefix: companion.character for companion in companions}}
         self.memory = Memory(ROOM * len(self.cast))
-        kinds = [choose("drive", name, DRIVES) for name in drives]
+        kinds = drives_named(drives)
         self.spec = self._assemble(kinds)
         lean = self.spec.copy()
         lean.compiler.discardvisual = True
@@ -99,6 +100,7 @@ class Scene:
         for prop in self.props:
             check_names(spec, prop)
             prop.add(spec, self.character.root)
+        let_hands_into_crates(spec, self.character, self.props)
         for drive in drives:
             drive.add(spec, self.cast, self.props)
         for geom in spec.geoms:
@@ -207,9 +209,14 @@ class Scene:
         return self.read(data)
 
     def land(self, data: mujoco.MjData, height: float = 0.0, prefix: str = "") -> None:
-        """Lift or lower a character until its lowest point is at a height, m; computes places."""
+        """Lift or lower a character until its lowest point is at a height, m; computes places.
+
+        To the last bit it does not matter how high it was before.
+        """
+        root = self.root(prefix)
+        raise_root(self.model, data, root, 0.0)
         mujoco.mj_kinematics(self.model, data)
-        lift_root(self.model, data, self.root(prefix), height - lowest(self.model, data, self.root(prefix)))
+        raise_root(self.model, data, root, height - lowest(self.model, data, root))
         mujoco.mj_kinematics(self.model, data)
 
     def prop(self, name: str, kind: type[P]) -> P:

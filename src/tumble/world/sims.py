@@ -102,15 +102,27 @@ class Sims:
         if law is None and held.shape != (len(ids), drive.size):
             raise UserError(f"controls must have the shape {(len(ids), drive.size)}, got {held.shape}")
         for _ in range(drive.steps):
-            drive.write(law(self)[rows] if law else held, qvel, ctrl)
+            drive.write(self._asked(law, drive)[rows] if law else held, qvel, ctrl)
             step(ids=some, stage=STAGE)
         if np.count_nonzero(self._warning):  # a tenth of the time of any()
             self.broken |= self._warning[:, UNSTABLE, 1].any(axis=1)
             self._warning[:] = 0
 
+    def _asked(self, law: Law, drive: Drive) -> np.ndarray:
+        """What a law says, of the right shape."""
+        control = law(self)
+        if control.shape != (self.nsim, drive.size):
+            raise UserError(f"a law must give controls of the shape {(self.nsim, drive.size)}, got {control.shape}")
+        return control
+
     def use(self, drive: Drive) -> None:
         """Have the next `act`, `load` or reading of contacts be by a drive; `act` does so by itself."""
         if drive is not self._drive:
+            if drive not in self.scene.drives.values():
+                raise UserError(
+                    f"the drive '{drive.name}' is not one of this scene, which has: {', '.join(self.scene.drives)};"
+                    " take `scene.drives`"
+                )
             self.batch.set_models(drive.model)
             self._drive = drive
 
