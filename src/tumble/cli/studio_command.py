@@ -12,7 +12,7 @@ from tumble.cli.learning import check_frozen, load_learning
 from tumble.cli.options import CONFIG, FLAT, only_scenario, own_file, usual_settings
 from tumble.errors import UserError, check_number
 from tumble.scenarios import SCENARIOS, Scenario
-from tumble.studio.trial import Choice, StudioTrial, live
+from tumble.studio.choice import Choice, live
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,10 @@ def studio(options: StudioOptions, scenario: Scenario, settings: Any) -> int:
     check_frozen(options.learned, options.frozen)
     usual = asdict(type(scenario)())  # type: ignore[call-overload]
     changed = tuple((name, value) for name, value in asdict(scenario).items() if value != usual[name])  # type: ignore[call-overload]
-    body, controller = options.character or scenario.character, options.controller or scenario.controller
+    controller = options.controller or scenario.controllers[0]
+    body = options.character or scenario.body_for(controller)
     choice = Choice(scenario.name, body, controller, options.seed, changed)
-    take = StudioTrial(choice, 1, settings)  # says what is wrong before anything is served
+    trial = choice.trial(1, settings)  # says what is wrong before anything is served
     if find_spec("nicegui") is None:
         raise UserError("the studio needs NiceGUI: pip install 'tumble[studio]'")
     from tumble.studio.server import serve
@@ -77,7 +78,7 @@ def studio(options: StudioOptions, scenario: Scenario, settings: Any) -> int:
     if options.learned is None:
         serving()
         return 0
-    with load_learning(options.learned, options.frozen, controller, take.controller) as learning:
+    with load_learning(options.learned, options.frozen, controller, trial.controller) as learning:
         serving(learning=learning)
     print(f"learned from {len(learning)} situations in {options.learned}")
     return 0

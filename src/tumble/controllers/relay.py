@@ -9,7 +9,7 @@ Both act on the same state row through their own drives: handing over is choosin
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from tumble.planners import Planned
 from tumble.settings import replaced
 from tumble.skills.performer import Performer
 from tumble.walking.memory import MEMORY as WALKER
+from tumble.walking.style import Style
 from tumble.world.drives import Drive
 from tumble.world.scene import Scene
 from tumble.world.sims import Control, Sims
@@ -223,6 +224,10 @@ class Relay(Controller):
         self.rising.close()
 
     @property
-    def styles(self) -> Any:
+    def styles(self) -> list[Style]:
         """See `Walker`."""
         return self.walking.styles
+
+    def restyle(self, style: Style) -> None:
+        """See `Walker`."""
+        self.walking.restyle(style)

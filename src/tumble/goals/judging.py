@@ -79,8 +79,7 @@ def _going(want: Go, scene: Scene, going: str) -> tuple[str, dict[str, Any]]:
     manner = [name for name in want.given if name not in ("speed", "heading", "target", "style")]
     if manner:
         raise UserError(f"planners go as they find out, and take no {', '.join(manner)}")
-    able = len(scene.character.feet) == 2 and scene.character.hands and want.target is None
-    style = want.style or (going if able else "gait")
+    style = style_of(want, scene, going)
     if style not in GOING:
         raise UserError(f"planners know no style '{style}'; they judge going by: {', '.join(GOING)}")
     if want.target is not None:
@@ -89,3 +88,9 @@ def _going(want: Go, scene: Scene, going: str) -> tuple[str, dict[str, Any]]:
     if style == "gait" and want.heading is not None and not want.speed:
         options["facing"] = Go(speed=1.0, heading=want.heading).velocity
     return style, options
+
+
+def style_of(want: Go, scene: Scene, going: str = "steer") -> str:
+    """The style in which planners go; see `goal_of`."""
+    able = len(scene.character.feet) == 2 and scene.character.hands and want.target is None
+    return want.style or (going if able else "gait")

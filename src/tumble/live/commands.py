@@ -12,6 +12,8 @@ import numpy as np
 
 from tumble.errors import UserError, check_number
 from tumble.goals.wants import Single, Together
+from tumble.walking.style import Style
+from tumble.walking.style_file import style_in
 from tumble.world.props import Ball
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
@@ -134,7 +136,20 @@ class SetParameter(_Command, frozen=True):
         check_number(f"value of '{self.name}'", self.value, -math.inf if math.isfinite(self.value) else 0)
 
 
-Command: TypeAlias = Push | Drag | Release | Explode | Throw | Reset | SetParameter | Single | Together
+class Restyle(_Command, frozen=True):
+    """Walk in this style, a text of TOML (`tumble.walking.style_file`), wherever the one of its name is wanted."""
+
+    style: str
+
+    def check(self, scene: Scene) -> None:
+        self.built()
+
+    def built(self) -> Style:
+        """The style."""
+        return style_in(self.style.encode(), "restyle")
+
+
+Command: TypeAlias = Push | Drag | Release | Explode | Throw | Reset | SetParameter | Restyle | Single | Together
 
 
 def decode(text: bytes | str) -> Command:

@@ -28,7 +28,7 @@ from tumble.controllers import CONTROLLERS, played_back
 from tumble.errors import UserError
 from tumble.files import format_of, header_of, opened, read_arrays, replace_file, write_arrays
 from tumble.goals.wants import Want
-from tumble.live.commands import Command, Drag, Push
+from tumble.live.commands import Command, Drag, Push, Restyle
 from tumble.live.session import Frame, Session
 from tumble.world.scene import Scene
 
@@ -53,6 +53,7 @@ class PartHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fingerprint: str
     want: Want | None
     settings: dict[str, Any]  # of the controller when it began; those of the recording where it says none
+    styles: list[str]  # of walking, that were not the builtin ones; see `Restyle`
     forces: list[Push | Drag]  # that went on when it began
     commands: list[Timed]
     # numbers of a state, of places and speeds, of memories, of a control; controls that were held
@@ -137,6 +138,8 @@ class Part:
         except msgspec.ValidationError as error:
             raise UserError(f"the recording's settings are none of '{header.controller}': {error}") from None
         controller = played_back(kind.make(self.scene, settings, header.seed, 1), self.controls)
+        for style in self.about.styles:
+            controller.restyle(Restyle(style).built())  # type: ignore[attr-defined]
         session = Session(self.scene, controller, self.start, self.about.want)
         session.world.load(self.start)  # with the memory of then
         due: dict[int, list[Command]] = {0: list(self.about.forces)}
@@ -306,9 +309,9 @@ class _Open:
         control = len(self.controls[0]) if self.controls else 0
         about = PartHeader(
             index=entry.index, frames=frames, scene=json.loads(json.dumps(scene.recipe)),
-            fingerprint=scene.fingerprint, want=entry.want, settings=entry.settings, forces=list(entry.forces),
-            commands=list(self.commands), state=len(entry.state), motion=motion, memory=memory, control=control,
-            held=len(self.controls),
+            fingerprint=scene.fingerprint, want=entry.want, settings=entry.settings, styles=list(entry.styles),
+            forces=list(entry.forces), commands=list(self.commands), state=len(entry.state), motion=motion,
+            memory=memory, control=control, held=len(self.controls),
         )  # fmt: skip
         return Part(
             about, entry.state, np.array(self.motion).reshape(frames, motion),

@@ -10,10 +10,10 @@ Studio, recorder and benchmark are listeners of this loop. It runs as fast as it
 real time paces it from outside. Headless and live are the same loop.
 """
 
+import contextlib
 import math
 import time
-from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, is_dataclass
 from typing import Any
 
@@ -22,10 +22,13 @@ import numpy as np
 
 from tumble.control.controller import Controller
 from tumble.controllers import refusal
-from tumble.errors import UserError
-from tumble.goals.wants import WANTS, Want, kept
-from tumble.live.commands import Command, Drag, Explode, Push, Release, Reset, SetParameter, Throw
+from tumble.errors import UserError, choose
+from tumble.goals.wants import Want, kept
+from tumble.live.commands import Command, Drag, Explode, Push, Release, Reset, Restyle, SetParameter, Throw
 from tumble.live.timed import TimedLaw
+from tumble.live.waiting import all_wanted, parameters_in, without_idle
+from tumble.walking.style import Style, builtin_styles
+from tumble.walking.style_file import written
 from tumble.world.drives import Servo
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
@@ -75,6 +78,7 @@ class Entered:
       want: all that is wanted.
       forces: pushes and a drag that go on, with what is left of them.
       settings: the controller's, by name.
+      styles: of walking, that are not the builtin ones, as texts; see `Restyle`.
     """
 
     index: int
@@ -82,6 +86,7 @@ class Entered:
     want: Want | None
     forces: tuple[Push | Drag, ...]
     settings: dict[str, Any]
+    styles: tuple[str, ...]
 
 
 @dataclass
@@ -105,6 +110,8 @@ class Session:
       wanted: all that is wanted by now; None where nobody has said anything.
       listeners: called with (session, frame) after every step.
       index: of the next frame.
+      waiting: commands that are applied before the next frame, without those that later ones make idle: of drags the
+        last one counts, of wants what they come to.
       entered: where the present scene was entered, or time turned back to.
     """
 
@@ -112,7 +119,7 @@ class Session:
         self.controller = controller
         self.wanted: Want | None = None
         self.listeners: list[Listener] = []
-        self._inbox: deque[Command] = deque()
+        self.waiting: tuple[Command, ...] = ()
         self._pushes: list[_Force] = []
         self._drag: Drag | None = None
         self._build(scene, state, 0)
@@ -128,15 +135,20 @@ class Session:
         self.world.use(self.controller.drive)
         self.world.load(state)
         self._placed = mujoco.MjData(scene.model)
+        bodies = {scene.model.body(i).name for i in range(scene.model.nbody)}
+        self._pushes = [push for push in self._pushes if push.body in bodies]
+        if self._drag is not None and self._drag.body not in bodies:
+            self._drag = None
 
     def mark(self) -> None:
         """Note where it goes on from now, as a recording that begins here needs it."""
         pushes = [Push(one.body, tuple(one.force.tolist()), one.frames * self.scene.dt) for one in self._pushes]
         self._pushes = [self._begun(push) for push in pushes]  # rounded as they will be there
-        forces = (*pushes, self._drag) if self._drag is not None else tuple(pushes)
+        forces: tuple[Push | Drag, ...] = (*pushes, self._drag) if self._drag is not None else tuple(pushes)
         settings = self.controller.settings
         known = asdict(settings) if is_dataclass(settings) and not isinstance(settings, type) else {}
-        self.entered = Entered(self.index, self.world.state[0].copy(), self.wanted, forces, known)
+        styles = [written(style) for style in styles_of(self.controller) if style not in builtin_styles().values()]
+        self.entered = Entered(self.index, self.world.state[0].copy(), self.wanted, forces, known, tuple(styles))
 
     def enter(self, scene: Scene, state: np.ndarray | None = None) -> None:
         """Go on in another scene of the same cast: with a prop more, another mass, other proportions.
@@ -147,13 +159,7 @@ class Session:
             state = scene.carried(self.world.state[0], self.scene)
         self.controller.move(scene)
         self._build(scene, state, self.index)
-        bodies = {scene.model.body(i).name for i in range(scene.model.nbody)}
-        self._pushes = [push for push in self._pushes if push.body in bodies]
-        if self._drag is not None and self._drag.body not in bodies:
-            self._drag = None
-        if self.wanted is not None:
-            self.controller.want(self.world, self.wanted)
-        self.mark()
+        self._go_on()
 
     def rewind(self, scene: Scene, state: np.ndarray, index: int, then: Want | None = None) -> None:
         """Go on from a moment of the past, with what is wanted now; the controller begins anew, with that memory.
@@ -163,14 +169,22 @@ class Session:
         """
         if scene is not self.scene:
             self.controller.move(scene)
-        self._build(scene, state, index)
         self._pushes = []
+        self._build(scene, state, index)
         self.controller.start(self.world)
         if then is not None:
             self.controller.want(self.world, then)
         self.world.load(state)  # with the memory, which a start clears
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Want here what is wanted; of what waits, what this scene cannot do is forgotten."""
         if self.wanted is not None:
             self.controller.want(self.world, self.wanted)
+        waiting, self.waiting = self.waiting, ()
+        for command in waiting:
+            with contextlib.suppress(UserError):
+                self.send(command)
         self.mark()
 
     @property
@@ -188,24 +202,35 @@ class Session:
 
         Parameters that only make sense together are sent together.
         """
-        wanted = self._next_wanted
+        wanted = self.asked
         for command in commands:
-            if isinstance(command, Push | Drag | Release | Explode | Throw | Reset | SetParameter):
+            if isinstance(command, Restyle):
+                self._check_style(command)
+            elif isinstance(command, Push | Drag | Release | Explode | Throw | Reset | SetParameter):
                 command.check(self.scene)
             else:
                 wanted = self._check(command, wanted)
         if any(isinstance(command, SetParameter) for command in commands):
-            self.controller.check_parameters(_changes((*self._inbox, *commands)))
-        self._inbox += commands
+            self.controller.check_parameters(parameters_in((*self.waiting, *commands)))
+        self.waiting = without_idle((*self.waiting, *commands), self.wanted)
+
+    def _check_style(self, command: Restyle) -> None:
+        known = {style.name: style for style in styles_of(self.controller)}
+        if not known:
+            raise UserError("nobody here walks in a style; choose the controller 'walker'")
+        choose("style", command.built().name, known)
 
     @property
-    def _next_wanted(self) -> Want | None:
-        """All that will be wanted when the inbox is empty."""
-        wanted = self.wanted
-        for command in self._inbox:
-            if isinstance(command, WANTS):
-                wanted = kept(wanted, command)
-        return wanted
+    def asked(self) -> Want | None:
+        """All that will be wanted in the next frame."""
+        return all_wanted(self.wanted, self.waiting)
+
+    @property
+    def drag(self) -> Drag | None:
+        """What will be dragged in the next frame."""
+        drags = [command for command in self.waiting if isinstance(command, Drag | Release)]
+        last = drags[-1] if drags else self._drag
+        return last if isinstance(last, Drag) else None
 
     def _check(self, want: Want, wanted: Want | None) -> Want:
         """All that is wanted after one more want; refuses what the controller does."""
@@ -218,11 +243,14 @@ class Session:
 
     def step(self) -> Frame:
         """One frame: commands, control, act, publish."""
-        commands = tuple(self._inbox.popleft() for _ in range(len(self._inbox)))
-        for command in commands:
-            self._apply(command)
-        if changes := _changes(commands):
-            self.controller.set_parameters(changes)
+        commands = self.waiting
+        try:
+            for command in commands:
+                self._apply(command)
+            if changes := parameters_in(commands):
+                self.controller.set_parameters(changes)
+        finally:
+            self.waiting = self.waiting[len(commands) :]  # only now: others look at them from other threads meanwhile
         self.controller.attend(self._pull())
         began = time.perf_counter()
         control = self.controller.control(self.world)
@@ -262,6 +290,8 @@ class Session:
                 self._drag = None
             case Throw() | Reset():
                 command.apply(self.world)
+            case Restyle():
+                self.controller.restyle(command.built())  # type: ignore[attr-defined]
             case SetParameter():
                 pass  # all at once, after the others
             case _:
@@ -341,6 +371,6 @@ class Session:
         return [_Force(name, force, 1) for name, force in zip(names, impulse / self.scene.dt, strict=True)]
 
 
-def _changes(commands: Iterable[Command]) -> dict[str, float]:
-    """Parameters by name that commands set; the last one counts."""
-    return {command.name: command.value for command in commands if isinstance(command, SetParameter)}
+def styles_of(controller: Controller) -> list[Style]:
+    """Styles of walking that can be changed; none where nobody walks so."""
+    return list(controller.styles) if hasattr(controller, "restyle") else []  # type: ignore[attr-defined]

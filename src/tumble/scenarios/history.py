@@ -128,7 +128,9 @@ class History:
         self._rows = self._rows[drop : self.frames].copy()
         self.frames -= drop
         self.began += drop * self.scene.dt
-        self.commands = [(when, command) for when, command in self.commands if when >= self.began]
+        self.commands = [
+            (when, command) for when, command in self.commands if when >= self.began or isinstance(command, WANTS)
+        ]
         for kept_list in (self._walls, self._angles, self._speeds, self._torques, self._acting):
             del kept_list[:drop]
 

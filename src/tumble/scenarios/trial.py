@@ -172,8 +172,12 @@ class Trial:
 
     def place(self, prop: Prop) -> None:
         """Put a prop into the set, in the place of one of its name; everything goes on."""
+        self.enter(self._with(prop))
+
+    def _with(self, prop: Prop) -> Scene:
+        """The scene with a prop, in the place of one of its name."""
         others = [one for one in self.scene.props if one.name != prop.name]
-        self.enter(Scene(self.scene.character, [*others, prop], self.scene.ground, list(self.scene.drives)))
+        return Scene(self.scene.character, [*others, prop], self.scene.ground, list(self.scene.drives))
 
     def remove(self, name: str) -> None:
         """Take a prop out of the set; everything goes on."""
@@ -192,9 +196,12 @@ class Trial:
         check_number("mass of a ball", mass, 0.1, 500)
         x, y, z = position
         ball = Ball(THROWN, radius=(3 * mass / (4 * math.pi * DENSITY)) ** (1 / 3), mass=mass)
+        throw = Throw((x, y, max(z, ball.radius)), velocity, THROWN)  # none begins in the ground
         if ball not in self.scene.props:
-            self.place(ball)
-        self.send(Throw((x, y, max(z, ball.radius)), velocity, THROWN))  # none begins in the ground
+            scene = self._with(ball)
+            throw.check(scene)
+            self.enter(scene)
+        self.send(throw)
 
     def rewind(self, scene: Scene, state: np.ndarray, time: float) -> None:
         """Go on from a moment of the past, in a state of then: the end of a frame.
@@ -213,6 +220,7 @@ class Trial:
         """Keep no more history than an endless trial needs; to be called now and then."""
         if self.history.frames * self.scene.dt > 2 * RECALL:
             self.history.forget(RECALL)
+            del self._count.seconds[: -self.history.frames]
 
     def result(self) -> Result:
         """How it went so far, judged by the scenario."""

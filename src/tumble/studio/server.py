@@ -25,12 +25,12 @@ from nicegui import ui
 
 from tumble.errors import UserError, check_number
 from tumble.live.learning import Learning
+from tumble.studio.choice import Choice
 from tumble.studio.guard import Gate, Guard, hosts_for
 from tumble.studio.hub import Hub
 from tumble.studio.page import build
 from tumble.studio.presets import Presets, default_path
 from tumble.studio.stage import Stage
-from tumble.studio.trial import Choice
 
 LOOP = uvicorn.Config("").get_loop_factory()
 EVERYWHERE = ("0.0.0.0", "::", "")
