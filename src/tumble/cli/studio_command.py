@@ -44,7 +44,8 @@ ABOUT = """Direct a character live, in a browser: drag it, push it, throw things
 The printed address carries a token; only browsers that were opened with it get in. Ctrl-C ends the studio.
 
 Usage: tumble studio [FILE.py] [SCENARIO] [OPTIONS]; scenarios are listed by 'tumble list', the first one is 'stand'.
-FILE.py is a file of your own that registers scenarios, characters, goals or controllers.
+FILE.py is a file of your own that registers scenarios, characters, goals or controllers; it is loaded again whenever
+you save it.
 
 Example: tumble studio push --force 600 --controller cem --samples 64 --port 9000 --no-browser
 
@@ -58,7 +59,7 @@ Example, from your phone, in a network that you trust: tumble studio --host 0.0.
 """
 
 
-def studio(options: StudioOptions, scenario: Scenario, settings: Any) -> int:
+def studio(options: StudioOptions, scenario: Scenario, settings: Any, file: Path | None = None) -> int:
     """Check everything, then serve until interrupted."""
     check_number("threads", options.threads, 0, 1024)
     check_number("port", options.port, 0, 65535)
@@ -74,7 +75,7 @@ def studio(options: StudioOptions, scenario: Scenario, settings: Any) -> int:
     from tumble.studio.server import serve
 
     where = (options.host, options.port, options.threads)
-    serving = partial(serve, choice, settings, *where, browser=not options.no_browser)
+    serving = partial(serve, choice, settings, *where, browser=not options.no_browser, file=file)
     if options.learned is None:
         serving()
         return 0
@@ -102,7 +103,7 @@ def main(arguments: list[str]) -> int:
         scenario: Annotated[kind, FLAT],  # type: ignore[valid-type]
         settings: Annotated[type(usual), FLAT] = usual,  # type: ignore[valid-type]
     ) -> int:
-        return studio(options, scenario, settings)
+        return studio(options, scenario, settings, None if file is None else file.path)
 
     go.__doc__ = ABOUT
     return tyro.cli(go, prog="tumble studio", args=options_alone, config=CONFIG)
