@@ -133,7 +133,7 @@ class Session:
         """Note where it goes on from now, as a recording that begins here needs it."""
         pushes = [Push(one.body, tuple(one.force.tolist()), one.frames * self.scene.dt) for one in self._pushes]
         self._pushes = [self._begun(push) for push in pushes]  # rounded as they will be there
-        forces = (*pushes, self._drag) if self._drag is not None else tuple(pushes)
+        forces: tuple[Push | Drag, ...] = (*pushes, self._drag) if self._drag is not None else tuple(pushes)
         settings = self.controller.settings
         known = asdict(settings) if is_dataclass(settings) and not isinstance(settings, type) else {}
         self.entered = Entered(self.index, self.world.state[0].copy(), self.wanted, forces, known)
