@@ -49,7 +49,6 @@ ROWS = [
 ]
 WALKING = [
     "walk-on --trials 10 --seed 3000",
-    "walk-on --rising smc --trials 10 --seed 3000",
     "steer-walk --trials 10 --seed 700",
     "walk-push --trials 10 --seed 700",
     "walk-bodies --trials 10 --seed 800",
@@ -57,7 +56,11 @@ WALKING = [
         f"{task} --controller walker --trials 10 --seed 400"
         for task in ("push", "push --force 600", "steer", "steer --pace 0.8", "reach", "obstacles", "turn")
     ),
-    *(f"{task} --controller relay --trials 10 --seed 400" for task in ("push --force 600", "obstacles")),
+    *(
+        f"{task} --controller relay --trials 10 --seed 400"
+        for task in ("push", "push --force 600", "reach", "obstacles", "turn", "steer")
+    ),
+    "walk-on --controller walker --trials 10 --seed 3000",
     *(f"{skill} --trials 10 --seed 3000" for skill in ("pick-up", "crate-push", "crate-pull", "crate-carry")),
     "pick-up --character robot --trials 10 --seed 3000",
     "pick-up --character beast1 --trials 10 --seed 3000",
@@ -69,6 +72,7 @@ WALKING = [
     "stairs --trials 10 --seed 3000",
     "course --trials 10 --seed 3000",
     "crowd --trials 3 --seed 3000",
+    "walk-on --rising smc --trials 10 --seed 3000",
     *(f"simbicon-{body} --trials 10 --seed 3000" for body in ("humanoid", "planar", "bird", "raptor")),
 ]
 
