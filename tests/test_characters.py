@@ -13,7 +13,7 @@ from scipy.spatial import ConvexHull
 from tumble.characters import CAPABILITIES, CHARACTERS, Character, biped, character, humanoid
 from tumble.characters.humanoid import planted
 from tumble.errors import UserError
-from tumble.live.commands import SetGoal
+from tumble.goals.judging import built
 from tumble.world.props import Ball
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
@@ -375,7 +375,7 @@ LACKING = [
 @pytest.mark.parametrize(("goal", "options", "name", "message"), LACKING)
 def test_goals_say_what_they_want_of_a_body(goal, options, name, message):
     with pytest.raises(UserError, match=re.escape(message)):
-        SetGoal(goal, **options).build(Scene(character(name), [Ball()]))
+        built(goal, Scene(character(name), [Ball()]), options)
 
 
 # Every character ------------------------------------------------------------------------------------

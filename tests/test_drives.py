@@ -10,7 +10,7 @@ from tumble.characters import CHARACTERS, biped, character, humanoid
 from tumble.errors import UserError
 from tumble.simbicon.simbicon import Simbicon
 from tumble.walking import Walker
-from tumble.world.drives import DRIVES, FRAME, Drive, Servo, Torque
+from tumble.world.drives import DRIVES, FRAME, Drive, MotorDrive, Servo
 from tumble.world.grips import PARTS, grips_of
 from tumble.world.props import Ball, Companion, Crate
 from tumble.world.scene import Scene
@@ -373,6 +373,6 @@ def test_every_drive_says_what_it_is(name):
     assert drive.size == len(drive.names) == len(drive.low) == len(drive.high) and (drive.low < drive.high).all()
     assert drive.steps * drive.timestep == pytest.approx(1 / 30)
     assert drive.speeds == isinstance(drive, Servo)
-    assert isinstance(drive, Servo | Torque)
+    assert isinstance(drive, Servo | MotorDrive)
     assert np.array_equal(scene.model.jnt_qposadr[1:], drive.qpos)
     assert np.array_equal(scene.model.jnt_dofadr[1:], drive.qvel)

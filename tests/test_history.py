@@ -306,7 +306,7 @@ def test_what_is_forgotten_is_the_beginning(scene):
     assert history.began == pytest.approx(1.0) and history.time == pytest.approx(2.0)
     assert np.array_equal(history.of("com")[:, 0], np.arange(30, 60))
     assert set(history.acting) == {"rising"}
-    assert [command for _, command in history.commands] == [Go(speed=1.0)]
+    assert [command for _, command in history.commands] == [Go(speed=0.5), Go(speed=1.0)]  # all that was wanted
     assert [want for _, want in history.wants] == [Balance(), Go(speed=0.5), Go(speed=1.0)]
     assert history.wanted(1.1) == Go(speed=0.5)
     before = history.metrics()

@@ -187,12 +187,12 @@ def test_gait_weighs_servos():
 @pytest.mark.parametrize(
     ("name", "want", "message"),
     [
-        ("monoped", Balance(), "balance is that of two feet, and 'monoped' has 1; have it go"),
-        ("quadruped", Balance(facing=(1.0, 0.0)), "balance is that of two feet, and 'quadruped' has 4; have it go"),
-        ("quadruped", Reach(POINT), "balance is that of two feet, and 'quadruped' has 4; have it go"),
-        ("quadruped", Go(speed=1.0, style="turbo"), "balance is that of two feet, and 'quadruped' has 4; have it go"),
-        ("planar-walker", Reach(POINT), "'planar-walker' has no hands to reach with"),
-        ("monoped", Together((Go(speed=1.0), Reach(POINT))), "'monoped' has no hands to reach with"),
+        ("monoped", Balance(), "balance wants a body with biped; 'monoped' has: legs-1"),
+        ("quadruped", Balance(facing=(1.0, 0.0)), "balance wants a body with biped; 'quadruped' has: legs-4"),
+        ("quadruped", Reach(POINT), "balance wants a body with biped; 'quadruped' has: legs-4"),
+        ("quadruped", Go(speed=1.0, style="turbo"), "turbo wants a body with biped; 'quadruped' has: legs-4"),
+        ("planar-walker", Reach(POINT), "balance wants a body with biped; 'planar-walker' has: legs-2, planar"),
+        ("monoped", Together((Go(speed=1.0), Reach(POINT))), "reaching wants a body with hands; 'monoped' has: legs-1"),
     ],
 )
 def test_bodies_that_lack_what_a_want_needs(name, want, message):

@@ -27,7 +27,7 @@ from tumble.live.learning import Learning
 from tumble.live.recording import Recorder
 from tumble.live.session import Session
 from tumble.planners import MCTS, MCTSSettings, Planned
-from tumble.scenarios import SCENARIOS, run_trial
+from tumble.scenarios import SCENARIOS, Trial, run_trial
 from tumble.studio.choice import Choice, live
 from tumble.studio.panels import learned_text
 from tumble.studio.stage import Stage
@@ -606,7 +606,7 @@ def test_a_recording_is_no_spoiled_file(path, scene, still, make):
     recorder = Recorder(session, "stand", "still", 0)
     session.step()
     recorder.recording.save(path)
-    assert "its format is 'tumble recording 1', this controller needs" in refused(
+    assert "its format is 'tumble recording 2', this controller needs" in refused(
         lambda: LearnedFile(path, make(), ABOUT), path
     )
 
@@ -720,14 +720,14 @@ def test_a_trial_ends_its_threads(scene, goal):
     def watch(session):
         session.listeners.append(lambda session, frame: seen.append(len(learning_threads())))
 
-    assert run_trial(stand, scene, controller, 0, 0.2, watch).finished
+    assert run_trial(Trial(stand, seconds=0.2, scene=scene, made=controller), watch).finished
     assert seen == [1] * 6 and learning_threads() == []
 
     def fail(session):
         session.listeners.append(lambda session, frame: {}["odd"])
 
     with pytest.raises(KeyError, match="odd"):
-        run_trial(stand, scene, controller, 0, 0.2, fail)
+        run_trial(Trial(stand, seconds=0.2, scene=scene, made=controller), fail)
     assert learning_threads() == []
 
 
@@ -735,7 +735,7 @@ def test_an_error_of_the_thread_fails_the_trial(scene, goal, monkeypatch):
     stand, controller = SCENARIOS["stand"](), Planned(MCTS(scene, LIVE, 0, 1), goal)
     spoil(controller, monkeypatch)
     with pytest.raises(Odd, match="out of order"):
-        run_trial(stand, scene, controller, 0, 0.2)
+        run_trial(Trial(stand, seconds=0.2, scene=scene, made=controller))
 
 
 def test_learners_that_a_planner_leaves_behind_are_closed(scene, goal):

@@ -94,8 +94,8 @@ def test_to_warm_up_and_to_stop_change_nothing(kind):
 
 
 def test_a_planner_takes_its_own_kind_alone(scene):
-    for kind in {kind.planner: kind for kind in PLANNERS.values()}.values():
-        planner = kind.planner(scene, kind.settings(samples=6, horizon=0.1), 0, 1)
+    for kind in {kind.make: kind for kind in PLANNERS.values()}.values():
+        planner = kind.make(scene, kind.settings(samples=6, horizon=0.1), 0, 1)
         for learner in (Experience(1, 1), Learners(1, 1, 0)):
             able = {"experience": "smc", "learners": "cpbp, mcts"}[learner.kind]
             if planner.learns and planner.learner_kind is type(learner):

@@ -651,15 +651,15 @@ def test_learners_are_shared_with_the_planner_in_the_other_scene(name, changes, 
     planner = make(name, scene, **changes)
     planner.plan(scene.state(), goal)
     moved = planner.in_scene(ball_scene)
-    assert moved.learners is planner.learners is not None
+    assert moved.learner is planner.learner is not None
     moved.plan(ball_scene.state(), balance(ball_scene))
     planner.close()
 
 
 def test_experience_is_shared_with_the_planner_in_the_other_scene(scene, ball_scene):
     planner = make("smc", scene)
-    planner.remember(Experience(*planner.memory))
-    assert planner.in_scene(ball_scene).experience is planner.experience
+    planner.learn_with(Experience(*planner.memory))
+    assert planner.in_scene(ball_scene).learner is planner.learner is not None
 
 
 def test_planned_moves_with_its_planner_its_weights_and_what_is_wanted(scene, ball_scene, small):

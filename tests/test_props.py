@@ -339,7 +339,7 @@ STRANGERS = [
     ([{**BOX, "half": "abc"}], STRANGE),
     ([{**BOX, "half": [1, 1, 1e9]}], "half size of box 'b' must be a number"),
     ([{**BOX, "turn": "left"}], STRANGE),
-    ([{"kind": "companion", "name": "c", "recipe": {"kind": "bipet"}}], "no kind of character 'bipet'; there are: big"),
+    ([{"kind": "companion", "name": "c", "recipe": {"kind": "bipet"}}], "no character 'bipet'; there are: beast1"),
     ([{"kind": "companion", "name": "c", "recipe": {"kind": "biped", "height": 9}}], "no proportion 'height' of a b"),
     ([{"kind": "companion", "name": "c"}], STRANGE),
     ([{"kind": "companion", "name": "c", "recipe": 3}], STRANGE),

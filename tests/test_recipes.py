@@ -6,18 +6,20 @@ import json
 import re
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import mujoco
 import numpy as np
 import pytest
-from tumble.world.motors import ForceMotors
 
 from tumble.characters import CHARACTERS, Character, Joint, biped, character, from_mjcf, from_recipe, humanoid, register
 from tumble.errors import UserError
+from tumble.goals.wants import Go
 from tumble.live.recording import Recorder, Recording
 from tumble.live.session import Session
+from tumble.planners import CPBP, CPBPSettings, Planned
 from tumble.userfile import load
+from tumble.world.placing import lowest
 from tumble.world.props import Companion
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
@@ -175,15 +177,17 @@ def test_a_scene_of_a_users_body(tripod):
 
 def test_no_recipe_no_recording(still):
     body = replace(humanoid(), origin=None, name="nobody's")
-    session = Session(Scene(body), still, Scene(body).state())
+    scene = Scene(body)
+    still.move(scene)
+    session = Session(scene, still, scene.state())
     with pytest.raises(UserError, match="nobody knows how to make 'nobody's' again, as recordings must: register"):
         Recorder(session, "stand", "still", 0)
 
 
-def test_a_recording_of_a_stranger_replays(still, tmp_path):
-    scene = Scene(from_mjcf(XML))
-    session = Session(scene, still, scene.state())
-    recorder = Recorder(session, "stand", "still", 0)
+def test_a_recording_of_a_stranger_replays(tmp_path):
+    scene, settings = Scene(from_mjcf(XML)), CPBPSettings(samples=4, horizon=0.1)
+    session = Session(scene, Planned(CPBP(scene, settings)), scene.state(), Go(speed=0.5, heading=0.0))
+    recorder = Recorder(session, "stand", "cpbp", 0, asdict(settings))
     for _ in range(5):
         session.step()
     recorder.recording.save(tmp_path / "a.npz")
@@ -209,7 +213,8 @@ def test_a_stranger_stands_in_a_scene(still):
     assert scene.bones == ("torso", "bone_2", "head", "left_thigh", "left_foot", "right_thigh", "right_foot")
     sims = Sims(scene, 1, 1)
     sims.load(scene.state())
-    assert scene._lowest(scene.show(scene.state())) == pytest.approx(0, abs=1e-9)
+    assert lowest(scene.model, scene.show(scene.state()), scene.root()) == pytest.approx(0, abs=1e-9)
+    still.move(scene)
     for _ in range(15):
         sims.act(still.control(sims))
     assert not sims.broken.any() and sims.view("left_foot.ground")[0] > 0 and sims.view("torso.pos")[0, 2] > 0.4
@@ -234,7 +239,7 @@ def test_hands_bring_their_arms():
 
 def test_a_stranger_can_be_a_companion():
     recipe = from_mjcf(XML).recipe
-    both = Scene(biped(), [Companion("ana", recipe, (2.0, 0.0))], motors=ForceMotors)
+    both = Scene(biped(), [Companion("ana", recipe, (2.0, 0.0))])
     assert Scene.from_recipe(sent(both.recipe)).fingerprint == both.fingerprint
 
 

@@ -100,7 +100,7 @@ BAD = [
     (lambda: register("a", SCENARIOS["push"].make, "x"), "scenario 'a' is a class whose name is 'push'"),
     (
         lambda: CONTROLLERS.register("a", str, "x"),
-        "controller 'a' takes name, make, summary and settings=..., got less",
+        "controller 'a' takes name, make, summary and settings=..., controller=..., needs=..., got less",
     ),
 ]
 

@@ -73,7 +73,7 @@ def test_what_is_saved_is_played_and_what_fails_is_told(file):
             good = stage.trial
             file.write_text(SOURCE.replace("SECONDS", "5.0 +"))
             until(lambda: any("the last good version goes on" in text for text in told.said))
-            assert f"{file}, line 14: invalid syntax; the last good version goes on" in told.said
+            assert f"{file}, line 13: invalid syntax; the last good version goes on" in told.said
             assert stage.trial is good
             file.write_text(SOURCE.replace("SECONDS", "6.5"))
             until(lambda: stage.trial.seconds == 6.5)

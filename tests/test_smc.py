@@ -18,7 +18,7 @@ from tumble.planners.smc.curves import shifted
 from tumble.planners.smc.plan_space import POINTS, PlanSpace
 from tumble.planners.smc.quality import damage
 from tumble.planners.smc.smc import situation
-from tumble.scenarios import SCENARIOS, run_trial, toy
+from tumble.scenarios import SCENARIOS, Trial, run_trial, toy
 from tumble.world.props import Ball
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
@@ -641,13 +641,8 @@ def test_stands_ready_for_two_seconds_with_eight_samples():
 
 def successes(name: str, trials: int, **settings: Any) -> int:
     """Of a fresh planner for every seed from 0 on, with the scenario's own character."""
-    scenario = SCENARIOS[name]()
-    scene = scenario.scene(character(scenario.character))
-    goal = scenario.wants().build(scene)
-    chosen = replace(SMCSettings(), **settings)
-    return sum(
-        run_trial(scenario, scene, Planned(SMC(scene, chosen, seed), goal), seed).success for seed in range(trials)
-    )
+    scenario, chosen = SCENARIOS[name](), replace(SMCSettings(), **settings)
+    return sum(run_trial(Trial(scenario, seed, "smc", settings=chosen)).success for seed in range(trials))
 
 
 @pytest.mark.slow

@@ -21,15 +21,15 @@ SMALL = ["--samples", "4", "--horizon", "0.1", "--threads", "1"]
 SCENARIO = """
 from dataclasses import dataclass
 from tumble import Scenario
-from tumble.scenarios import Trial, register
+from tumble.scenarios import Setup, register
 
 @dataclass(frozen=True)
 class {kind}(Scenario):
     "It stands."
     force: float = 1.0
 
-    def trial(self, scene, rng):
-        return Trial(scene.state(), 0.1)
+    def setup(self, scene, rng):
+        return Setup(scene.state(), 0.1)
 
 register("{name}", {kind}, "{summary}")
 """
@@ -182,7 +182,7 @@ def test_a_file_of_bodies_goes_with_a_scenario_of_ours(written, capsys, tmp_path
 def test_list_shows_what_a_file_adds(written, capsys):
     assert call("list", written(ONE + BODY), "--json") == 0
     listed = json.loads(capsys.readouterr().out)
-    assert listed["scenarios"]["one"] == "one all the time"
+    assert listed["scenarios"]["one"]["summary"] == "one all the time"
     assert listed["characters"]["giant"] == "a tall one [biped, hands, legs-2, t-pose]"
 
 
@@ -197,7 +197,7 @@ def test_the_studio_starts_with_the_scenario_of_a_file(written, monkeypatch):
     from tumble.cli import studio_command
 
     began = []
-    monkeypatch.setattr(studio_command, "studio", lambda options, scenario, settings: began.append(scenario.name) or 0)
+    monkeypatch.setattr(studio_command, "studio", lambda options, scenario, *_: began.append(scenario.name) or 0)
     for words in ([written(ONE)], [written(BODY, "body.py")], [written(BODY, "body.py"), "push"]):
         assert call("studio", *words) == 0
     assert began == ["one", "stand", "push"]

@@ -9,7 +9,7 @@ from tumble.crowds.crowd import Crowd as Dancing
 from tumble.errors import UserError
 from tumble.live.recording import Recorder, Recording
 from tumble.live.session import Session
-from tumble.scenarios import SCENARIOS, History, run_trial
+from tumble.scenarios import SCENARIOS, History, Trial, run_trial
 from tumble.scenarios.crowd import STUCK, CrowdDance, Overlap, fallen, stuck
 from tumble.scenarios.terrain import HIGHEST, LOWEST, STEEPEST, Duck, Stairs, StepOver, end_of
 from tumble.skills.performer import Performer
@@ -97,7 +97,7 @@ def test_it_picks_cups_up_four_times_of_six():
     scenario, successes = SCENARIOS["pick-up"](), 0
     for seed in range(1000, 1006):
         scene = scenario.scene(biped(), seed)
-        successes += run_trial(scenario, scene, Performer(Walker(scene)), seed).success
+        successes += run_trial(Trial(scenario, seed, scene=scene)).success
     assert successes >= 4
 
 
@@ -135,8 +135,7 @@ def test_a_seed_decides_bodies_places_and_dances():
 
 
 def danced(few: CrowdDance, seed: int, seconds: float, watch=lambda session: None):
-    scene = world(few, seed)
-    return run_trial(few, scene, Dancing(scene, seed=seed), seed, seconds, watch)
+    return run_trial(Trial(few, seed, seconds=seconds), watch)
 
 
 def test_same_seed_same_bits_and_a_replay_too(tmp_path):
@@ -148,7 +147,7 @@ def test_same_seed_same_bits_and_a_replay_too(tmp_path):
     for _ in range(2):
         danced(CrowdDance(dancers=3), 3, 0.6, watch)
     one, again = (recorder.recording for recorder in recorders)
-    assert one.states.tobytes() == again.states.tobytes()
+    assert [part.motion.tobytes() for part in one.parts] == [part.motion.tobytes() for part in again.parts]
     one.save(tmp_path / "a.npz")
     assert Recording.load(tmp_path / "a.npz").first_difference() is None
 
@@ -163,7 +162,7 @@ class Limp(Dancing):
 def test_those_who_fall_are_counted():
     few = CrowdDance(dancers=3)
     scene = world(few, 0)
-    result = run_trial(few, scene, Limp(scene), 0, 2.0)
+    result = run_trial(Trial(few, 0, seconds=2.0, scene=scene, made=Limp(scene)))
     assert result.finished and result.metrics["fallen"] == 3 and not result.success
     assert danced(few, 0, 2.0).metrics["fallen"] == 0
 
