@@ -35,14 +35,14 @@ def main(path: str) -> None:
         page.set_default_timeout(120_000)
         page.add_init_script(FINE)
         page.goto(address[0])
-        take(page, path)
+        pull_and_look(page, path)
         browser.close()
         studio.terminate()
     picture = Image.open(path).convert("RGB")
     picture.resize((1280, 760), Image.Resampling.LANCZOS).save(path, optimize=True)
 
 
-def take(page: Page, path: str) -> None:
+def pull_and_look(page: Page, path: str) -> None:
     """Pull the left hand for a while, stop time, and look."""
     page.wait_for_function("window.tumble?.link.frames > 60")
     page.get_by_role("tab", name="cost").click()

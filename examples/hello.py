@@ -1,27 +1,27 @@
-"""A character gets up from the floor, is pushed, and stays up: the whole of tumble on one screen.
+"""A character gets up from the floor, is pushed, stays up, and reaches out: the whole of tumble on one screen.
 
 python examples/hello.py
 """
 
-from tumble import CPBP, Planned, Push, Recorder, Scene, Session, balance, humanoid
+from tumble import CPBP, Balance, Planned, Push, Reach, Recorder, Scene, Session, humanoid
 
 # A body on the ground. Proportions are arguments: try humanoid(legs=1.2) or humanoid(mass=90).
 scene = Scene(humanoid())
 
-# What it wants: the cost of being off balance, a sum of named terms.
-goal = balance(scene)
-print("it wants:", ", ".join(goal.names))
+# Who controls it: a planner that tries 32 futures of 1.2 s in every frame of 1/30 s.
+controller = Planned(CPBP(scene, seed=1))
 
-# Who controls it: a planner that tries 32 futures of 1.2 s in every frame.
-controller = Planned(CPBP(scene, seed=1), goal)
-
-# The live loop. It starts lying on its back.
-session = Session(scene, controller, scene.state("t-pose", lying="supine"))
+# The live loop. It starts lying on its back, and wants to be up and at rest.
+session = Session(scene, controller, scene.state("t-pose", lying="supine"), Balance())
 recorder = Recorder(session, scenario="hello", controller="cpbp", seed=1)
+print("it is judged by:", ", ".join(controller.goal.names))
 
-while session.time < 8:
+while session.time < 12:
     if session.index == 150:  # after 5 s: 300 N from behind for 0.1 s
         session.send(Push("torso", (300.0, 0.0, 0.0), seconds=0.1))
+    if session.index == 240:  # after 8 s something else is wanted: the left hand at a place ahead of it
+        x, y, _ = session.world.view("pelvis.pos")[0].tolist()
+        session.send(Reach((x + 0.4, y + 0.3, 1.4), hand="left"))
     session.step()
     if session.index % 15 == 0:
         height = session.world.view("pelvis.pos")[0, 2]

@@ -14,9 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tumble.characters import character
-from tumble.controllers import controller_kind
-from tumble.scenarios import SCENARIOS, run_trial
+from tumble.scenarios import SCENARIOS, Trial, run_trial
 
 SECONDS = 3.0
 SEED = 11
@@ -31,17 +29,14 @@ RUNS = [  # scenario and controller; '' for the scenario's own
 
 def fingerprint(name: str, controller: str) -> str:
     """The hash of one run."""
-    scenario = SCENARIOS[name]()
-    who = controller or scenario.controller
-    scene = scenario.scene(scenario.body(character(scenario.character), SEED), SEED)
-    made = controller_kind(who).make(scene, scenario.settings_for(who), SEED, 0, scenario.wants())
+    trial = Trial(SCENARIOS[name](), SEED, controller or None, seconds=SECONDS)
     digest = hashlib.sha256()
 
     def hear(session, frame):
         for field in ("qpos", "qvel"):
             digest.update(np.ascontiguousarray(session.world.view(field)[0]).tobytes())
 
-    run_trial(scenario, scene, made, SEED, SECONDS, lambda session: session.listeners.append(hear))
+    run_trial(trial, lambda session: session.listeners.append(hear))
     return digest.hexdigest()[:16]
 
 

@@ -1,19 +1,23 @@
 """Scenes and small settings that many tests share; built once, so that numba compiles once."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
-from doing import Crates, Doer, doer
+from doing import Crates, Doer, doer, kept, pretend
 
 from tumble.characters import humanoid
 from tumble.control.controller import Controller
-from tumble.controllers import CONTROLLERS, ControllerKind
+from tumble.controllers import CONTROLLERS
 from tumble.goals import Goal, balance
+from tumble.goals.wants import WANTS, Want
 from tumble.planners import CPBPSettings
-from tumble.scenarios import SCENARIOS
-from tumble.walking import WalkSettings
+from tumble.scenarios import SCENARIOS, register
+from tumble.userfile import REGISTRIES
+from tumble.world.drives import Drive
 from tumble.world.props import Ball
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
@@ -43,30 +47,48 @@ def small() -> CPBPSettings:
     return CPBPSettings(samples=8, horizon=0.2)
 
 
-class Still(Controller):
-    """Holds every joint with full strength; notes what it was shown and told."""
+@dataclass(frozen=True)
+class NoSettings:
+    """Of controllers that have none."""
 
-    def __init__(self) -> None:
+
+class Still(Controller):
+    """Holds every joint with full strength; takes any want; notes what it was shown and told."""
+
+    takes = WANTS
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
         self.states: list[np.ndarray] = []
         self.forces: list[np.ndarray] = []
-        self.goals: list[Goal] = []
-        self.parameters: list[tuple[str, float]] = []
+        self.wants: list[Want] = []
+        self.scenes: list[Scene] = []
+        self.parameters: list[dict[str, float]] = []
         self.directions: list[tuple[float, float] | None] = []
+
+    @property
+    def drive(self) -> Drive:
+        """The first of its scene."""
+        return self.scene.drive
 
     def start(self, sims: Sims) -> None:
         self.states.clear()
 
+    def refuses(self, sims: Sims, want: Want) -> str | None:
+        return None
+
+    def want(self, sims: Sims, want: Want) -> None:
+        self.wants.append(want)
+
     def control(self, sims: Sims) -> np.ndarray:
         self.states.append(sims.state[0].copy())
         self.forces.append(sims.view("xfrc_applied")[0].copy())
-        motors = sims.scene.motors
-        return np.tile(np.r_[np.zeros(motors.joints), np.ones(motors.size - motors.joints)], (sims.nsim, 1))
+        drive = sims.scene.drive
+        return np.tile(np.r_[np.zeros(drive.joints), np.ones(drive.size - drive.joints)], (sims.nsim, 1))
 
-    def check_goal(self, goal: Goal) -> None:
-        pass
-
-    def set_goal(self, goal: Goal) -> None:
-        self.goals.append(goal)
+    def move(self, scene: Scene) -> None:
+        self.scene = scene
+        self.scenes.append(scene)
 
     def attend(self, direction: tuple[float, float] | None) -> None:
         self.directions.append(direction)
@@ -79,26 +101,59 @@ class Still(Controller):
 
 
 @pytest.fixture
-def still() -> Still:
-    """A controller that holds the pose."""
-    return Still()
+def still(scene: Scene) -> Still:
+    """A controller that holds the pose, in `scene`."""
+    return Still(scene)
 
 
 @pytest.fixture
-def doers(monkeypatch: pytest.MonkeyPatch) -> list[Doer]:
+def ball_still(ball_scene: Scene) -> Still:
+    """The same in `ball_scene`."""
+    return Still(ball_scene)
+
+
+@pytest.fixture
+def known() -> Iterator[Callable[[str, type[Controller]], None]]:
+    """Have a class of controllers, made of a scene alone, be known by a name; for replays. `Still` is 'still'."""
+
+    def know(name: str, kind: type[Controller]) -> None:
+        CONTROLLERS.register(
+            name, lambda scene, *_: kind(scene), "a controller of a test", settings=NoSettings, controller=kind
+        )
+
+    with kept(CONTROLLERS):
+        know("still", Still)
+        yield know
+
+
+@pytest.fixture
+def doers() -> Iterator[list[Doer]]:
     """All that are made as controller 'walker' from now on; they are `Doer`s."""
+    from doing import Doer  # here, because few tests need skills
+
     made: list[Doer] = []
 
     def make(*given: Any) -> Doer:
         made.append(doer(*given))
         return made[-1]
 
-    monkeypatch.setitem(CONTROLLERS, "walker", ControllerKind(make, WalkSettings, "pretends to do scripts"))
-    return made
+    with kept(CONTROLLERS):
+        pretend(make)
+        yield made
 
 
 @pytest.fixture
-def crates(monkeypatch: pytest.MonkeyPatch) -> str:
+def crates() -> Iterator[str]:
     """The name of a scenario with crates."""
-    monkeypatch.setitem(SCENARIOS, Crates.name, Crates)
-    return Crates.name
+    with kept(SCENARIOS):
+        register("crates", Crates, "a crate to lift, one to push and a cup")
+        yield "crates"
+
+
+@pytest.fixture
+def registries() -> Iterator[None]:
+    """Whatever is registered is forgotten afterwards."""
+    with ExitStack() as stack:
+        for registry in REGISTRIES:
+            stack.enter_context(kept(registry))
+        yield

@@ -3,22 +3,16 @@
 import numpy as np
 import pytest
 
-from tumble.characters import humanoid
-from tumble.planners import CPBP, CPBPSettings, Planned
-from tumble.scenarios import SCENARIOS, Result, run_trial
+from tumble.planners import CPBPSettings
+from tumble.scenarios import SCENARIOS, Result, Trial, run_trial
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 
 
 def trials(name: str, count: int, **options) -> list[Result]:
     """C-PBP with 32 walkers, a fresh planner for every seed from 0 on."""
-    scenario = SCENARIOS[name](**options)
-    scene = scenario.scene(humanoid())
-    goal = scenario.wants().build(scene)
-    return [
-        run_trial(scenario, scene, Planned(CPBP(scene, CPBPSettings(samples=32), seed), goal), seed)
-        for seed in range(count)
-    ]
+    scenario, settings = SCENARIOS[name](**options), CPBPSettings(samples=32)
+    return [run_trial(Trial(scenario, seed, "cpbp", settings=settings)) for seed in range(count)]
 
 
 def successes(results: list[Result]) -> int:

@@ -337,7 +337,7 @@ def test_one_zero_of_two_is_refused():
 def test_pf_mpc_is_cpbp_without_noise_and_refinement(scene, goal):
     kind = PLANNERS["pf-mpc"]
     assert "Stahl and Hauth 2011" in kind.summary
-    ours = kind.planner(scene, kind.settings(samples=8, horizon=0.3), 1, 1)
+    ours = kind.make(scene, kind.settings(samples=8, horizon=0.3), 1, 1)
     theirs = CPBP(scene, CPBPSettings(samples=8, horizon=0.3, refine=False), 1, 1)
     world = Sims(scene, 1, 1)
     world.load(scene.state("t-pose", "supine"))

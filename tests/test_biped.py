@@ -4,29 +4,27 @@ import mujoco
 import numpy as np
 import pytest
 
-from tumble.characters import CHARACTERS, character, remake
-from tumble.characters.biped import MASS, MEMORY, biped, knee_for
+from tumble.characters import character, from_recipe
+from tumble.characters.biped import MASS, biped, knee_for
 from tumble.errors import UserError
-from tumble.world.motors import ForceMotors
-from tumble.world.scene import Physics, Scene
+from tumble.world.scene import ROOM, Ground, Scene
 
 NAMES = ["biped", "robot", "beast1", "beast2"]
 
 
 def scene_of(made) -> Scene:
-    return Scene(made, physics=Physics(timestep=1 / 500, speculative=False, friction=0.8), motors=ForceMotors)
+    return Scene(made, ground=Ground(friction=0.8))
 
 
 def test_the_humanoid_is_that_of_the_thesis():
     model = scene_of(biped()).model
     assert model.nv == 37
     assert model.body_subtreemass[0] == pytest.approx(MASS, abs=1e-6)
-    assert model.nuserdata == MEMORY
+    assert model.nuserdata == ROOM
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_named_bipeds_stand_with_both_feet_flat(name):
-    assert name in CHARACTERS
     scene = scene_of(character(name))
     data = scene.show(scene.state())
     for side in ("left", "right"):
@@ -73,7 +71,7 @@ def test_knee_for_inverts_the_law_of_cosines():
 
 def test_recipes_make_the_same_body_again():
     made = biped("odd", legs=1.2, left_arm=1.3, right_knee=0.1)
-    assert scene_of(remake(made.recipe)).fingerprint == scene_of(made).fingerprint
+    assert scene_of(from_recipe(made.recipe)).fingerprint == scene_of(made).fingerprint
 
 
 def test_hinges_of_a_ball_joint_meet_in_one_point():

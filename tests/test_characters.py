@@ -2,20 +2,24 @@
 
 import re
 from itertools import combinations
+from pathlib import Path
 
 import mujoco
 import numpy as np
 import pytest
+from bodies import STANCES, able
 from scipy.spatial import ConvexHull
 
-from tumble.characters import CHARACTERS, Character, biped, character, humanoid, remake
+from tumble.characters import CAPABILITIES, CHARACTERS, Character, biped, character, humanoid
 from tumble.characters.humanoid import planted
 from tumble.errors import UserError
+from tumble.goals.judging import built
+from tumble.world.props import Ball
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
 each_character = pytest.mark.parametrize("name", CHARACTERS)
-HELD = [name for name in CHARACTERS if name.startswith("humanoid")]  # by stiff motors; others are held by a controller
+HELD = [name for name in STANCES if name.startswith("humanoid")]  # by stiff motors; others are held by a controller
 
 
 def at(scene: Scene, angles: dict[str, float], height: float = 1.0) -> mujoco.MjData:
@@ -65,9 +69,11 @@ def test_fifteen_bones_thirty_hinges_and_a_free_root(scene):
     model = scene.model
     assert len(scene.bones) == 15 == model.nbody - 1
     assert list(model.jnt_type) == [mujoco.mjtJoint.mjJNT_FREE] + 30 * [mujoco.mjtJoint.mjJNT_HINGE]
-    assert model.nu == 30 == len(scene.character.joints)
-    driven = [model.joint(model.actuator_trnid[i, 0]).name for i in range(model.nu)]
-    assert driven == list(scene.character.joints)
+    assert model.nu == 30 * len(scene.drives) and len(scene.character.joints) == 30
+    for drive in scene.drives.values():
+        columns = np.arange(model.nu)[drive.columns]
+        assert [model.joint(model.actuator_trnid[i, 0]).name for i in columns] == list(scene.character.joints)
+        assert set(model.actuator_group[columns]) == {drive.group}
     assert (model.nq, model.nv) == (37, 36)
     assert model.jnt_limited[1:].all()
 
@@ -176,7 +182,7 @@ BAD = [
     (lambda: humanoid(arms=0), "arms must be a number 0.5 or more and at most 2, got 0"),
     (lambda: humanoid(shoulders=float("inf")), "shoulders must be a number 0.5 or more and at most 2, got inf"),
     (lambda: humanoid(torso_mass=9), "torso_mass must be a number 0.2 or more and at most 5, got 9"),
-    (lambda: character("humanoit"), "no character 'humanoit'; there are: beast1, beast2, biped, "),
+    (lambda: character("humanoit"), "no character 'humanoit'; there are: beast1, beast2, big-bird, biped, "),
     (lambda: character("humanoit"), "(did you mean 'humanoid'?)"),
     (
         lambda: humanoid().pose("tpose"),
@@ -195,7 +201,7 @@ def test_bad_calls(call, message):
 
 each_stance = pytest.mark.parametrize("pose", ["ready", "taiko"])
 BODIES = {
-    **{name: character(name) for name in CHARACTERS},
+    **{name: character(name) for name in STANCES},
     "short legs": humanoid(legs=0.5),
     "long legs": humanoid(legs=2.0),
     "long arms": humanoid(arms=2.0),
@@ -274,16 +280,16 @@ def test_fists_up_when_ready_one_hand_up_as_a_drummer(body):
 
 
 @each_stance
-@pytest.mark.parametrize("name", CHARACTERS)
+@pytest.mark.parametrize("name", STANCES)
 def test_motors_hold_a_stance_for_two_seconds(name, pose):
     scene = Scene(character(name))
-    sims, motors, wanted = Sims(scene, 1, 1), scene.motors, np.array(scene.character.pose(pose))
+    sims, drive, wanted = Sims(scene, 1, 1), scene.drive, np.array(scene.character.pose(pose))
     sims.load(scene.state(pose))
     before = sims.view("com")[0].copy()
-    control = np.ones((1, motors.size))
+    control = np.ones((1, drive.size))
     for _ in range(60):
-        speeds = (wanted - sims.view("qpos")[0, motors.qpos]) / scene.dt
-        control[0, : motors.joints] = np.clip(speeds, motors.low[: motors.joints], motors.high[: motors.joints])
+        speeds = (wanted - sims.view("qpos")[0, drive.qpos]) / scene.dt
+        control[0, : drive.joints] = np.clip(speeds, drive.low[: drive.joints], drive.high[: drive.joints])
         sims.act(control)
     assert sims.view("com")[0] == pytest.approx(before, abs=0.01)
     assert np.linalg.norm(sims.view("com_velocity")) < 0.01
@@ -305,17 +311,74 @@ def test_a_planted_leg_ends_where_it_was_asked_to(scene, ahead, turn, lean):
     assert foot[2, 2] == pytest.approx(np.cos(lean), abs=1e-9)
 
 
-# Every character ------------------------------------------------------------------------------------
+# Capabilities ---------------------------------------------------------------------------------------
+
+ABLE = {
+    "biped": [*STANCES, "biped34", "big-bird", "raptor", "humanoid-walker"],
+    "planar": ["planar", "planar-walker"],
+    "legs-1": ["monoped"],
+    "legs-2": [*STANCES, "biped34", "big-bird", "raptor", "planar", "humanoid-walker", "planar-walker"],
+    "legs-4": ["quadruped"],
+    "hands": [*STANCES, "biped34", "raptor", "humanoid-walker"],
+    "palms": ["biped", "robot", "beast1", "beast2"],
+    "toes": ["biped", "robot", "beast1", "beast2"],
+    "jointed-back": ["biped", "robot", "beast1", "beast2"],
+    "steps": ["biped34", "big-bird", "raptor", "planar"],
+    "t-pose": [*STANCES, "humanoid-walker"],
+}
+
+
+@pytest.mark.parametrize("word", ABLE)
+def test_who_can_do_what(word):
+    assert able(word) == ABLE[word]
+
+
+def test_every_word_is_explained():
+    words = {word for name in CHARACTERS for word in character(name).capabilities}
+    assert words == set(ABLE)
+    assert {"legs-N" if word.startswith("legs-") else word for word in words} == set(CAPABILITIES)
+    page = (Path(__file__).parents[1] / "docs" / "vocabulary.md").read_text()
+    assert all(f"`{word}`" in page for word in CAPABILITIES)
 
 
 @each_character
-def test_recipe_makes_it_again(name):
-    one = character(name)
-    again = remake(one.recipe)
-    assert again.name == name
-    assert Scene(again).fingerprint == Scene(one).fingerprint
-    other = {"mass": 60} if name in HELD else {"legs": 1.1}
-    assert Scene(remake({**one.recipe, **other})).fingerprint != Scene(one).fingerprint
+def test_capabilities_are_what_the_compiled_body_has(name):
+    scene = Scene(character(name))
+    one, model, words = scene.character, scene.model, scene.character.capabilities
+    free = bool(model.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE)
+    assert ("planar" in words) == (not free)
+    assert f"legs-{len(one.feet)}" in words
+    assert ("palms" in words) == (model.nsite > 0)
+    assert ("jointed-back" in words) == ("lower_back" in scene.bones)
+
+
+def test_who_lacks_a_capability_is_told():
+    body = character("monoped")
+    body.require("nothing")
+    body.require("a hop", "legs-1")
+    message = "juggling wants a body with biped, hands; 'monoped' has: legs-1 (see 'tumble list' for others)"
+    with pytest.raises(UserError, match=re.escape(message)):
+        body.require("juggling", "biped", "hands", "legs-1")
+
+
+LACKING = [
+    ("balance", {}, "monoped", "balance wants a body with biped; 'monoped' has: legs-1"),
+    ("balance", {}, "planar", "balance wants a body with biped; 'planar' has: legs-2, planar, steps"),
+    ("steer", {"velocity": (1.0, 0.0)}, "quadruped", "balance wants a body with biped"),
+    ("turbo", {"velocity": (1.0, 0.0)}, "planar-walker", "turbo wants a body with biped"),
+    ("juggle", {}, "quadruped", "balance wants a body with biped"),
+    ("reach", {"target": (0.5, 0.0, 1.0)}, "big-bird", "reaching wants a body with hands"),
+    ("ball", {}, "biped34", "balance on a ball wants a body with t-pose"),
+]
+
+
+@pytest.mark.parametrize(("goal", "options", "name", "message"), LACKING)
+def test_goals_say_what_they_want_of_a_body(goal, options, name, message):
+    with pytest.raises(UserError, match=re.escape(message)):
+        built(goal, Scene(character(name), [Ball()]), options)
+
+
+# Every character ------------------------------------------------------------------------------------
 
 
 @each_character
@@ -325,15 +388,16 @@ def test_names_of_parts_exist(name):
     assert one.name == name
     for part in (*one.ends, one.trunk):
         assert part in scene.bones
-    assert one.feet[0].startswith("left") and one.hands[0].startswith("left")
+    for sided in (one.feet, one.hands):
+        assert len(sided) < 2 or sided[0].startswith("left")
     assert one.ends[0] == one.root
     assert all(joint.strength > 0 and joint.activity > 0 for joint in one.joints.values())
     assert set(one.groups) == {joint.group for joint in one.joints.values()}
-    assert len(one.arms) == len(one.hands) == 2
+    assert len(one.arms) == len(one.hands)
     assert set(one.arms) <= set(one.groups)
 
 
-@each_character
+@pytest.mark.parametrize("name", able("hands", "t-pose"))
 def test_an_arm_is_what_lies_between_trunk_and_hand(name):
     scene = Scene(character(name))
     model, one = scene.model, scene.character
@@ -346,7 +410,7 @@ def test_an_arm_is_what_lies_between_trunk_and_hand(name):
         assert chain == {joint for joint, told in one.joints.items() if told.group == arm}
 
 
-@each_character
+@pytest.mark.parametrize("name", able("t-pose"))
 def test_poses_that_goals_speak_of_exist(name):
     """A T-pose has the arms out level: hands at the height of the shoulders, farther apart than at rest."""
     scene = Scene(character(name))

@@ -7,15 +7,14 @@ import pytest
 
 from tumble.characters import biped, humanoid
 from tumble.errors import UserError
-from tumble.skills.acts import Go, PickUp, SetPace, Turn, Wait
+from tumble.skills.acts import GoTo, PickUp, SetPace, Turn, Wait
 from tumble.skills.check import check_acts, held_in
 from tumble.skills.limits import limits_of
 from tumble.skills.script import MOST, parse
 from tumble.skills.ways import check_way, depth_in, highest_step, lowest_duck
 from tumble.walking import Walker
-from tumble.world.motors import ForceMotors
 from tumble.world.props import Ball, Box, Crate
-from tumble.world.scene import Physics, Scene
+from tumble.world.scene import Ground, Scene
 from tumble.world.sims import Sims
 
 HANDLE = ((0.0, 0.0, 0.0),)
@@ -23,8 +22,7 @@ FACE = ((-0.4, 0.25, 0.3), (-0.4, -0.25, 0.3))  # on the near face of a crate 0.
 
 
 def scene_of(*props, **body):
-    physics = Physics(timestep=1 / 500, speculative=False, friction=0.8)
-    return Scene(biped(**body), props, physics, ForceMotors)
+    return Scene(biped(**body), props, Ground(friction=0.8))
 
 
 def cup(name="cup", middle=(1.0, 0.5, 0.05), mass=0.3):
@@ -96,7 +94,7 @@ def test_what_cannot_be_done(room, text, message):
 
 
 @pytest.mark.parametrize(
-    "act", [Go((math.nan, 0.0)), Go((0.0, math.inf)), SetPace(math.nan), Turn(math.nan), Wait(math.inf)]
+    "act", [GoTo((math.nan, 0.0)), GoTo((0.0, math.inf)), SetPace(math.nan), Turn(math.nan), Wait(math.inf)]
 )
 def test_what_is_no_number(room, act):
     with pytest.raises(UserError, match="act 1"):
@@ -140,7 +138,7 @@ def test_what_is_pushed_goes_with_weight_and_friction(mass, friction, slides):
 
 
 def test_slippery_ground_gives_less_force():
-    slippery = Scene(biped(), [block()], Physics(1 / 500, speculative=False, friction=0.1), ForceMotors)
+    slippery = Scene(biped(), [block()], Ground(friction=0.1))
     assert "with 69 N at most here" in refusal(slippery, "push block 1 m")
 
 

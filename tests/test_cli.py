@@ -10,19 +10,18 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from tumble.characters import CHARACTERS, LEGGED, STEPPERS
+from tumble.characters import CAPABILITIES, CHARACTERS, character
 from tumble.cli import COMMANDS, bench_learners, dispatch
-from tumble.cli.learning import Learning
 from tumble.controllers import CONTROLLERS
 from tumble.errors import UserError
 from tumble.goals import GOALS
+from tumble.live.learning import Learning
 from tumble.live.recording import Recording
 from tumble.live.session import Session
 from tumble.planners import PLANNERS, CEMSettings, CPBPSettings, MCTSSettings, PredictiveSamplingSettings
 from tumble.scenarios import SCENARIOS
-from tumble.skills.acts import Go, Turn, Wait
+from tumble.skills.acts import GoTo, Turn, Wait
 from tumble.skills.script import FORMS
-from tumble.studio.trial import Choice
 
 TINY = ["--samples", "4", "--horizon", "0.1", "--threads", "1"]
 SHORT = ["--seconds", "0.2", *TINY]
@@ -44,8 +43,8 @@ def tumble(*words: str, **more) -> subprocess.CompletedProcess:
 
 
 def frozen(path) -> tuple[bytes, bytes]:
-    recording = Recording.load(path)
-    return recording.states.tobytes(), recording.controls.tobytes()
+    (part,) = Recording.load(path).parts
+    return part.motion.tobytes(), part.controls.tobytes()
 
 
 # help, list -----------------------------------------------------------------------------------------
@@ -95,7 +94,8 @@ def test_list(capsys):
     listed = json.loads(capsys.readouterr().out)
     there = {
         "scenarios": SCENARIOS,
-        "characters": {**CHARACTERS, **STEPPERS, **LEGGED},
+        "characters": CHARACTERS,
+        "capabilities": CAPABILITIES,
         "controllers": CONTROLLERS,
         "goals": GOALS,
         "scripts": [form.shape for form in FORMS],
@@ -103,10 +103,29 @@ def test_list(capsys):
     assert set(listed) == set(there)
     for kind, known in there.items():
         assert list(listed[kind]) == list(known)
-        assert all(isinstance(text, str) and text for text in listed[kind].values())
+        lines = [entry["summary"] if kind == "scenarios" else entry for entry in listed[kind].values()]
+        assert all(isinstance(text, str) and text for text in lines)
+    for name, text in listed["characters"].items():
+        assert text.endswith(f"[{', '.join(sorted(character(name).capabilities))}]")
     assert call("list") == 0
     plain = capsys.readouterr().out
     assert all(name in plain for name in (*SCENARIOS, *CHARACTERS, *CONTROLLERS, *GOALS))
+
+
+def test_list_says_which_controllers_suit(capsys):
+    assert call("list", "--json") == 0
+    listed = json.loads(capsys.readouterr().out)["scenarios"]
+    assert listed["push"] == {
+        "summary": SCENARIOS["push"].summary,
+        "controllers": ["cpbp", "pf-mpc", "smc", "mcts", "ps", "cem", "mppi", "walker", "relay"],
+    }
+    assert {name: entry["controllers"] for name, entry in listed.items()} == {
+        name: list(kind.make.controllers) for name, kind in SCENARIOS.items()
+    }
+    assert call("list") == 0
+    lines = capsys.readouterr().out.splitlines()
+    for name, kind in SCENARIOS.items():
+        assert f"  {name:20} {kind.summary} ({', '.join(kind.make.controllers)})" in lines
 
 
 # run ------------------------------------------------------------------------------------------------
@@ -159,7 +178,7 @@ def test_trials_take_the_next_seeds(capsys, tmp_path):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a-100.npz", "a-101.npz"]
     recordings = [Recording.load(tmp_path / f"a-{seed}.npz") for seed in (100, 101)]
     assert [recording.header.seed for recording in recordings] == [100, 101]
-    assert recordings[0].controls.tobytes() != recordings[1].controls.tobytes()
+    assert frozen(tmp_path / "a-100.npz") != frozen(tmp_path / "a-101.npz")
 
 
 def test_run_for_people(capsys):
@@ -171,22 +190,42 @@ def test_run_for_people(capsys):
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_every_scenario_runs(capsys, name):
-    words = SHORT if SCENARIOS[name].controller in PLANNERS else ["--seconds", "0.2"]
+    usual = SCENARIOS[name].make.controllers[0]
+    words = SHORT if usual in PLANNERS else ["--seconds", "0.2"]
     assert call("run", name, *words, "--json") == 0
     summary = json.loads(capsys.readouterr().out)
-    assert (summary["scenario"], summary["controller"]) == (name, SCENARIOS[name].controller)
+    assert (summary["scenario"], summary["controller"]) == (name, usual)
+
+
+@pytest.mark.parametrize("name", ["push", "steer", "reach", "turn", "pole"])
+@pytest.mark.parametrize("controller", ["walker", "relay"])
+def test_what_planners_do_is_put_to_walkers_too(capsys, name, controller):
+    assert call("run", name, "--controller", controller, "--seconds", "1", "--json") == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert (summary["controller"], summary["character"], summary["frames"]) == (controller, "biped", 30)
+    assert (summary["broken_rows"], summary["metrics"]["falls"]) == (0, 0)
+
+
+def test_a_body_that_does_not_suit_a_controller(capsys):
+    for words in (
+        ["stand", "--controller", "walker", "--character", "humanoid"],
+        ["learn-hop", "--controller", "relay"],
+    ):
+        assert call("run", *words) == 2
+        assert "toes, palms, jointed-back; '" in capsys.readouterr().err
 
 
 def test_a_script_replaces_what_a_scenario_wants(capsys, tmp_path, doers):
     path, file = tmp_path / "a.npz", tmp_path / "errand"
     file.write_text("go to 1 0  # not far\nturn to 180")
-    for script, acts in (("Go to 1 0; wait 2", (Go((1.0, 0.0)), Wait(2.0))), (file, (Go((1.0, 0.0)), Turn(np.pi)))):
+    for script, acts in (("Go to 1 0; wait 2", (GoTo((1.0, 0.0)), Wait(2.0))), (file, (GoTo((1.0, 0.0)), Turn(np.pi)))):
         words = ["--script", script, "--seconds", "0.1", "--record", path, "--json"]
         assert call("run", "steer-walk", *words) == 0
-        assert json.loads(capsys.readouterr().out)["frames"] == 50
+        assert json.loads(capsys.readouterr().out)["frames"] == 3
         assert doers[-1].given == [acts]
-        commands = [timed.command for timed in Recording.load(path).header.commands]
-        assert [type(command).__name__ for command in commands] == ["Do"]  # and none of steer-walk's own wishes
+        (part,) = Recording.load(path).parts
+        assert type(part.about.want).__name__ == "Do"
+        assert part.about.commands == []  # none of steer-walk's own wants
         assert call("replay", path, "--check") == 0
         capsys.readouterr()
 
@@ -339,7 +378,7 @@ def test_a_disk_that_is_full_of_experience(tmp_path, capsys, monkeypatch):
     def full(file, data):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("tumble.live.experience_file.write_all", full)
+    monkeypatch.setattr("tumble.files.write_all", full)
     assert call(*LEARN, "--learned", tmp_path / "a.experience") == 2
     assert capsys.readouterr().err == f"tumble: cannot write {tmp_path}/a.experience: No space left on device\n"
 
@@ -371,7 +410,7 @@ def test_the_second_trial_starts_with_what_the_first_learned(tmp_path, capsys, m
 
     def noted(learning, controller):
         unused = teach(learning, controller)
-        known.append(len(controller.planner.learners))
+        known.append(len(controller.planner.learner))
         return unused
 
     monkeypatch.setattr(Learning, "teach", noted)
@@ -435,7 +474,7 @@ def test_a_disk_that_is_full_of_learners(tmp_path, capsys, monkeypatch):
     def full(path, write):
         raise UserError(f"cannot write {path}: No space left on device")
 
-    monkeypatch.setattr("tumble.live.learned_file.replace_file", full)
+    monkeypatch.setattr("tumble.live.learned_file.replace_locked", full)
     assert call(*SEARCH, "--learned", tmp_path / "a.learned") == 2
     assert capsys.readouterr().err == f"tumble: cannot write {tmp_path}/a.learned: No space left on device\n"
     assert threads() == [] and not any(tmp_path.iterdir())
@@ -497,7 +536,7 @@ def test_replay_check(recorded, tmp_path, capsys):
     assert call("replay", recorded, "--check") == 0
     assert "identical: all 6 states, bit for bit" in capsys.readouterr().out
     recording = Recording.load(recorded)
-    recording.states[4].view(np.uint64)[9] ^= 1
+    recording.parts[0].motion[3].view(np.uint64)[8] ^= 1
     recording.save(tmp_path / "b.npz")
     assert call("replay", tmp_path / "b.npz", "--check") == 1
     assert "different: first at frame 3 (0.13 s)" in capsys.readouterr().out
@@ -559,6 +598,14 @@ def served(monkeypatch):
     return calls
 
 
+@pytest.fixture
+def choice():
+    """What is played in the studio."""
+    from tumble.studio.choice import Choice
+
+    return Choice
+
+
 def test_help_of_the_studio_lists_the_settings_of_its_controller(capsys):
     assert call("studio", "--help") == 0
     out = capsys.readouterr().out
@@ -570,27 +617,27 @@ def test_help_of_the_studio_lists_the_settings_of_its_controller(capsys):
         assert "--elites" in out and "--calm.speed" not in out
 
 
-def test_the_studio_by_default(served):
+def test_the_studio_by_default(served, choice):
     assert call("studio") == 0
     ((arguments, more),) = served
-    assert arguments == (Choice("stand", "humanoid", "cpbp", 0), CPBPSettings(), "127.0.0.1", 8080, 0)
-    assert more == {"browser": True}
+    assert arguments == (choice("stand", "humanoid", "cpbp", 0), CPBPSettings(), "127.0.0.1", 8080, 0)
+    assert more == {"browser": True, "file": None}
 
 
-def test_options_reach_the_studio(served):
+def test_options_reach_the_studio(served, choice):
     words = ["getup", "--controller", "cem", "--samples", "5", "--elites", "3", "--character", "humanoid-light"]
     more_words = ["--seed", "7", "--threads", "2", "--host", "::1", "--port", "0", "--no-browser"]
     assert call("studio", *words, *more_words) == 0
     ((arguments, more),) = served
     settings = CEMSettings(samples=5, elites=3)
-    assert arguments == (Choice("getup", "humanoid-light", "cem", 7), settings, "::1", 0, 2)
-    assert more == {"browser": False}
+    assert arguments == (choice("getup", "humanoid-light", "cem", 7), settings, "::1", 0, 2)
+    assert more == {"browser": False, "file": None}
 
 
-def test_options_of_a_scenario_reach_the_studio(served, capsys):
+def test_options_of_a_scenario_reach_the_studio(served, choice, capsys):
     assert call("studio", "push", "--force", "600") == 0
     assert call("studio", "push", "--force", "400") == 0
-    assert [arguments[0] for arguments, _ in served] == [Choice("push", options=(("force", 600.0),)), Choice("push")]
+    assert [arguments[0] for arguments, _ in served] == [choice("push", options=(("force", 600.0),)), choice("push")]
     assert call("studio", "push", "--force", "-1") == 2
     assert "force must be a number 0 or more" in capsys.readouterr().err
 
@@ -655,7 +702,7 @@ BAD = [
         " crowd, dodge, dodge-heavy, duck, explosion,"
         " getup, getup-prone, hop-projectiles, impulse, juggle, learn-hop, learn-trot, learn-walk, obstacles,"
         " pick-up, planar-net, pole, push, reach, simbicon-bird, simbicon-humanoid, simbicon-planar, simbicon-raptor,"
-        " stairs, stand, stand-push, steer, steer-walk, step-over, stop, turbo, turn, walk-bodies, walk-projectiles,"
+        " stairs, stand, steer, steer-walk, step-over, stop, turbo, turn, walk-bodies, walk-on, walk-projectiles,"
         " walk-push, wall (did you mean 'stand'?)",
     ),
     (["run", "--json", "stand"], "name the scenario first: tumble run SCENARIO ...; there are: stand, push"),
@@ -683,7 +730,7 @@ BAD = [
     (["run", "turbo", "--height", "-1"], "height must be a number 0.05 or more and at most 3, got -1"),
     (["run", "juggle", "--pace", "1"], "--pace"),
     (["run", "push", "--force", "-5"], "force must be a number 0 or more and at most 100000, got -5"),
-    (["run", "stand", "--script", "go to 1 0"], "controller 'cpbp' plans for goals, and this wants a script; choose"),
+    (["run", "stand", "--script", "go to 1 0"], "planners do no scripts; controllers that take it: walker, relay"),
     (["run", "steer-walk", "--script", "go 1 0"], "line 1: cannot read 'go 1 0'; write 'go to PLACE', such as"),
     (["run", "steer-walk", "--script", ""], "there is no act in this script; write some of: go to PLACE"),
     (["run", "steer-walk", "--script", "nothing.txt"], "cannot read the script nothing.txt: "),
@@ -701,8 +748,8 @@ BAD = [
     (["strip", "nothing.npz", "a.png"], "no file nothing.npz"),
     (["bench", "controller"], "planner"),
     (["bench", "planner", "--frames", "0"], "frames must be a number 1 or more and at most 1e+06, got 0"),
-    (["bench", "planner", "--controller", "cpb"], "no controller 'cpb'"),
-    (["bench", "planner", "--scenario", "steer-walk"], "scenario 'steer-walk' is walked by wishes"),
+    (["bench", "planner", "--controller", "cpb"], "no planner 'cpb'"),
+    (["bench", "planner", "--scenario", "pick-up"], "planners do no scripts"),
     (["bench", "planner", "--samples", "1"], "samples must be a number 2 or more"),
     (["list", "--jsn"], "--jsn"),
     (["studio", "stnd"], "no scenario 'stnd'; there are: ball, ball-light,"),
@@ -813,7 +860,7 @@ def test_ctrl_c_ends_with_130_and_keeps_the_recording(tmp_path):
     out = interrupted(words, tmp_path)
     assert json.loads(out)["trials"] == 0  # none was finished
     recording = Recording.load(path)
-    assert 10 <= len(recording.controls) < 3600 * 30
+    assert 10 <= recording.frames < 3600 * 30
     assert recording.first_difference() is None
     assert [file.name for file in tmp_path.iterdir()] == ["a.npz"]
 

@@ -6,10 +6,10 @@ import re
 
 import numpy as np
 import pytest
-from test_cli import call
 from test_planners import LYING, least_cost, live, replayed, sabotage, same
 
 from tumble.characters import character
+from tumble.cli import dispatch
 from tumble.errors import UserError
 from tumble.goals import gait
 from tumble.learners.experience import Experience
@@ -43,8 +43,8 @@ def teach(planner, control, pairs=1) -> None:
     """Have the learners know one control for some random states; the network from 100 pairs on."""
     rng = np.random.default_rng(1)
     for state in rng.standard_normal((pairs, planner.memory[0])):
-        planner.learners.add(state, control)
-    planner.learners.work(1)
+        planner.learner.add(state, control)
+    planner.learner.work(1)
 
 
 # Off ------------------------------------------------------------------------------------------------
@@ -89,9 +89,9 @@ def test_who_knows_nothing_plans_as_ever(scene, goal, noise):
 def test_nothing_is_learned_by_default(scene, goal, small):
     for planner in (CPBP(scene, small, 0, 1), CPBP(scene, PFMPCSettings(samples=8, horizon=0.2), 0, 1)):
         live(planner, goal, 2)
-        assert (planner.learns, planner.memory, planner.about, planner.learners) == (False, None, {}, None)
+        assert (planner.learns, planner.memory, planner.about, planner.learner) == (False, None, {}, None)
         with pytest.raises(UserError, match="CPBP does not learn from experience; choose: smc"):
-            planner.remember(Experience(1, 1))
+            planner.learn_with(Experience(1, 1))
     assert CPBP.learns is False
 
 
@@ -104,7 +104,7 @@ def told(scene, goal, pairs, noise, informed) -> list[int]:
     for value in (0.2, -0.2):
         planner = make(scene, informed, **noise)
         if informed:
-            teach(planner, np.full(scene.motors.size, value), pairs)
+            teach(planner, np.full(scene.drive.size, value), pairs)
         planner.plan(scene.state(), goal)
         controls.append(planner.tree().controls[0])
     return np.flatnonzero((controls[0] != controls[1]).any(axis=1)).tolist()
@@ -135,11 +135,11 @@ def test_where_all_go_without_a_prior_nobody_is_informed(scene, goal):
 def test_learners_are_asked_about_the_walkers_own_states(scene, goal, noise):
     """In every step, after resampling: roles belong to slots, and a walker that comes to one is asked about."""
     planner = make(scene, 4, resample_below=1.0, **noise)
-    teach(planner, np.zeros(scene.motors.size), 100)
+    teach(planner, np.zeros(scene.drive.size), 100)
     network, forest, states = [], [], []
-    predict, nearest, act = planner.learners.network.predict, planner.learners.forest.nearest, planner.sims.act
-    planner.learners.network.predict = lambda rows: (network.append(rows.copy()), predict(rows))[1]
-    planner.learners.forest.nearest = lambda rows: (forest.append(rows.copy()), nearest(rows))[1]
+    predict, nearest, act = planner.learner.network.predict, planner.learner.forest.recall, planner.sims.act
+    planner.learner.network.predict = lambda rows: (network.append(rows.copy()), predict(rows))[1]
+    planner.learner.forest.recall = lambda rows: (forest.append(rows.copy()), nearest(rows))[1]
     planner.sims.act = lambda control: (states.append(planner.sims.state.copy()), act(control))
     plans = live(planner, goal, 2)
     assert [plan.statistics["resampled"] for plan in plans] == [5, 5]
@@ -168,12 +168,12 @@ def test_advice_is_a_guide_of_the_mutation_width(scene, goal, noise, spread):
     planner = make(
         scene, 8000, samples=8002, horizon=1 / 30, no_prior=0.0, spread=spread, calm=WIDTHS, tense=WIDTHS, **noise
     )
-    wanted = 0.3 * np.random.default_rng(0).standard_normal(scene.motors.size)
+    wanted = 0.3 * np.random.default_rng(0).standard_normal(scene.drive.size)
     teach(planner, wanted, 100)
-    state, joints = scene.state("rest", height=10.0), scene.motors.joints
+    state, joints = scene.state("rest", height=10.0), scene.drive.joints
     planner.plan(state, goal)
-    said = planner.learners.network.predict(features_of(scene, goal, state[None]))[0]
-    said = np.clip(said, scene.motors.low, scene.motors.high)  # it has learned next to nothing
+    said = planner.learner.network.predict(features_of(scene, goal, state[None]))[0]
+    said = np.clip(said, scene.drive.low, scene.drive.high)  # it has learned next to nothing
     others, own = joint_precision(scene)
     drawn = planner.tree().controls[0]
     for guide, rows in ((said, slice(2, 4002)), (wanted, slice(4002, 8002))):
@@ -181,7 +181,7 @@ def test_advice_is_a_guide_of_the_mutation_width(scene, goal, noise, spread):
         for i in range(4):  # degrees of boldness
             x = drawn[rows][(np.arange(8002)[rows] % 4) == i, :joints]
             variance = spread ** (-2 * i / 3) / (others + own)
-            inside = np.abs(mean) + 5 * np.sqrt(variance) < scene.motors.high[:joints]  # where bounds cut off nothing
+            inside = np.abs(mean) + 5 * np.sqrt(variance) < scene.drive.high[:joints]  # where bounds cut off nothing
             assert len(x) == 1000
             assert inside.sum() > 10
             assert (np.abs(x.mean(axis=0) - mean) < 5 * np.sqrt(variance / 1000))[inside].all()
@@ -223,20 +223,20 @@ def test_a_pair_a_frame_of_what_was_done(scene, goal, noise):
         states.append(world.state[0].copy())
         controls.append(planner.plan(states[-1], goal).controls[0])
         world.act(controls[-1][None])
-        assert len(pairs) == len(planner.learners) == planner.learners.network.added == frame  # the last comes later
-        assert planner.learners.network.updates == 8 * max(0, frame - 99)
+        assert len(pairs) == len(planner.learner) == planner.learner.network.added == frame  # the last comes later
+        assert planner.learner.network.updates == 8 * max(0, frame - 99)
     seen, done = (np.array(column) for column in zip(*pairs, strict=True))
     assert seen == pytest.approx(features_of(scene, goal, np.array(states[:-1])), abs=1e-4)
     assert np.array_equal(done, controls[:-1])
-    recalled, distances = planner.learners.forest.nearest(seen[-5:])
+    recalled, distances = planner.learner.forest.recall(seen[-5:])
     assert np.array_equal(recalled, done[-5:].astype(np.float32))
     assert (distances == 0).all()
 
 
 def taught(planner) -> list[tuple[np.ndarray, np.ndarray]]:
     """Pairs that the learners are taught, as it goes on."""
-    pairs, add = [], planner.learners.add
-    planner.learners.add = lambda *pair: (pairs.append(tuple(each.copy() for each in pair)), add(*pair))
+    pairs, add = [], planner.learner.add
+    planner.learner.add = lambda *pair: (pairs.append(tuple(each.copy() for each in pair)), add(*pair))
     return pairs
 
 
@@ -253,17 +253,17 @@ def test_a_plan_that_was_not_carried_out_is_not_taught(scene, goal):
 def test_what_is_frozen_is_used_and_not_added_to(scene, goal):
     planner, other = make(scene), make(scene)
     live(planner, goal, 5)
-    other.learners = planner.learners
-    other.learners.growing = False
+    other.learner = planner.learner
+    other.learner.growing = False
     assert not same(live(other, goal, 1), live(make(scene), goal, 1))
     live(other, goal, 3)
-    assert len(other.learners) == other.learners.network.added == 4
+    assert len(other.learner) == other.learner.network.added == 4
 
 
 def test_it_learns_by_learners_and_not_from_experience(scene):
     planner = make(scene)
     with pytest.raises(UserError, match="CPBP does not learn from experience; choose: smc"):
-        planner.remember(Experience(*planner.memory))
+        planner.learn_with(Experience(*planner.memory))
 
 
 def test_what_was_learned_outlives_reset(scene, goal):
@@ -272,7 +272,7 @@ def test_what_was_learned_outlives_reset(scene, goal):
     assert same(first, live(make(scene), goal))
     planner.reset()
     assert not same(first[:1], live(planner, goal, 1))
-    assert planner.learners.network.added == 3
+    assert planner.learner.network.added == 3
 
 
 def test_it_can_be_switched_while_it_plans(scene, goal):
@@ -281,18 +281,18 @@ def test_it_can_be_switched_while_it_plans(scene, goal):
     live(planner, goal, 2)
     planned.set_parameters({"informed": 4})
     live(planner, goal, 3)
-    learners = planner.learners
+    learners = planner.learner
     assert (planner.learns, learners.network.added) == (True, 2)
     planned.set_parameters({"informed": 0})
     live(planner, goal, 3)
     assert (planner.learns, planner.memory, planner.about, learners.network.added) == (False, None, {}, 3)
     planned.set_parameters({"informed": 2})
     live(planner, goal, 3)
-    assert planner.learners is learners
+    assert planner.learner is learners
     assert learners.network.added == 5
     planned.set_parameters({"samples": 10})
     assert planned.planner is not planner
-    assert planned.planner.learners is learners
+    assert planned.planner.learner is learners
     live(planned.planner, goal, 3)
     assert learners.network.added == 7
 
@@ -300,8 +300,16 @@ def test_it_can_be_switched_while_it_plans(scene, goal):
 def test_what_it_says_of_itself(scene):
     planner = make(scene)
     assert planner.learns
-    assert planner.memory == (Features(scene).size, scene.motors.size)
+    assert planner.memory == (Features(scene).size, scene.drive.size)
     assert planner.about == {"character": "humanoid", "planner": "cpbp"}
+
+
+def call(*words: object) -> int:
+    """The exit code of a command, whether it returns or exits."""
+    try:
+        return dispatch([str(word) for word in words])
+    except SystemExit as end:
+        return int(end.code or 0)
 
 
 TINY = ["--seconds", "0.2", "--samples", "8", "--horizon", "0.1", "--threads", "1"]
@@ -334,7 +342,7 @@ def test_same_seed_same_plans_at_any_number_of_threads(scene, goal, noise):
 @each_noise
 def test_values_and_path_are_those_of_doing_it(scene, goal, noise):
     planner, world = make(scene, 6, horizon=0.4, **noise), Sims(scene, 1, 1)
-    teach(planner, np.full(scene.motors.size, 0.8), 100)
+    teach(planner, np.full(scene.drive.size, 0.8), 100)
     world.load(scene.state(*LYING))
     for _ in range(4):
         state = world.state[0].copy()
@@ -344,24 +352,24 @@ def test_values_and_path_are_those_of_doing_it(scene, goal, noise):
         assert np.array_equal(plan.path, path)
         assert plan.cost >= least_cost(scene, goal, state, plan) * (1 - 1e-12)
         controls = planner.tree().controls
-        assert (scene.motors.low <= controls).all() and (controls <= scene.motors.high).all()
+        assert (scene.drive.low <= controls).all() and (controls <= scene.drive.high).all()
         world.act(plan.controls[:1])
 
 
 @each_noise
 def test_advice_beyond_the_bounds(scene, goal, noise):
     planner = make(scene, 6, **noise)
-    teach(planner, np.full(scene.motors.size, 1e6), 100)
+    teach(planner, np.full(scene.drive.size, 1e6), 100)
     planner.plan(scene.state(), goal)
     controls = planner.tree().controls
-    assert (scene.motors.low <= controls).all() and (controls <= scene.motors.high).all()
+    assert (scene.drive.low <= controls).all() and (controls <= scene.drive.high).all()
 
 
 @each_noise
 @pytest.mark.parametrize("rows", [[0, 1, 2], [5, 6, 7, 8], list(range(1, 12))], ids=str)
 def test_a_broken_row_never_wins(scene, goal, noise, rows):
     planner, state = make(scene, 4, **noise), scene.state(*LYING)
-    teach(planner, np.zeros(scene.motors.size), 100)
+    teach(planner, np.zeros(scene.drive.size), 100)
     sabotage(planner, rows, step=2)
     for _ in range(3):
         plan = planner.plan(state, goal)
@@ -374,7 +382,7 @@ def test_a_broken_row_never_wins(scene, goal, noise, rows):
 @each_noise
 def test_where_all_break_planning_goes_on(scene, goal, noise):
     planner = make(scene, 4, **noise)
-    teach(planner, np.zeros(scene.motors.size), 100)
+    teach(planner, np.zeros(scene.drive.size), 100)
     sabotage(planner, slice(None), step=3)
     for _ in range(3):
         assert planner.plan(scene.state(*LYING), goal).cost == np.inf

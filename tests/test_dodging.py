@@ -6,13 +6,13 @@ from functools import cache
 import numpy as np
 import pytest
 from conftest import Still
-from test_scenarios import put, readings, seen
+from histories import put, ran, readings, seen
 
 from tumble.characters import character
 from tumble.errors import UserError
-from tumble.live.commands import Push, SetGoal, Throw
+from tumble.goals.wants import Balance
+from tumble.live.commands import Push, Throw
 from tumble.live.recording import Recorder, Recording
-from tumble.scenarios import run_trial
 from tumble.scenarios.dodging import Dodge, DodgeHeavy, Impulse
 from tumble.world.props import Ball
 from tumble.world.scene import Scene
@@ -30,14 +30,14 @@ class Held(Still):
     """Steers every joint back to the ready stance, and does nothing else."""
 
     def control(self, sims: Sims) -> np.ndarray:
-        control, motors = super().control(sims), sims.scene.motors
-        speeds = (np.array(sims.scene.character.pose("ready")) - sims.view("qpos")[:, motors.qpos]) / sims.scene.dt
-        control[:, : motors.joints] = np.clip(speeds, motors.low[: motors.joints], motors.high[: motors.joints])
+        control, drive = super().control(sims), self.drive
+        speeds = (np.array(sims.scene.character.pose("ready")) - sims.view("qpos")[:, drive.qpos]) / sims.scene.dt
+        control[:, : drive.joints] = np.clip(speeds, drive.low[: drive.joints], drive.high[: drive.joints])
         return control
 
 
 def throws(scenario: Dodge, seed: int) -> list[tuple[float, Throw]]:
-    return list(scenario.trial(world(), np.random.default_rng(seed)).events)
+    return list(scenario.setup(world(), np.random.default_rng(seed)).events)
 
 
 # What a seed decides --------------------------------------------------------------------------------
@@ -79,34 +79,34 @@ def test_spheres_come_from_all_sides_at_any_time_and_height():
 @pytest.mark.parametrize(("after", "seconds"), [(5.0, 15.0), (1.01, 3.03)])
 def test_the_next_is_thrown_when_the_last_is_judged(after, seconds):
     scenario = Dodge(throws=3, after=after)
-    trial = scenario.trial(world(), np.random.default_rng(0))
-    times = np.array([when for when, _ in trial.events])
+    setup = scenario.setup(world(), np.random.default_rng(0))
+    times = np.array([when for when, _ in setup.events])
     assert np.diff(times) == pytest.approx([after, after], abs=world().dt / 2)
     assert times / world().dt == pytest.approx(np.round(times / world().dt))
-    assert trial.seconds == pytest.approx(times[-1] + after)
-    assert trial.seconds - times[0] == pytest.approx(seconds, abs=world().dt)
-    assert len({throw.position for _, throw in trial.events}) == 3
+    assert setup.seconds == pytest.approx(times[-1] + after)
+    assert setup.seconds - times[0] == pytest.approx(seconds, abs=world().dt)
+    assert len({throw.position for _, throw in setup.events}) == 3
 
 
 def test_what_is_wanted():
-    assert Dodge().wants() == SetGoal("balance", pose="ready", roll=False)
-    assert DodgeHeavy().wants() == SetGoal("balance", pose="ready", roll=True)
-    assert Impulse().wants() == SetGoal("balance", pose="ready")
+    assert Dodge().wants() == Balance(pose="ready", roll=False)
+    assert DodgeHeavy().wants() == Balance(pose="ready", roll=True)
+    assert Impulse().wants() == Balance(pose="ready")
     assert (Dodge().after, DodgeHeavy().after) == (5, 8)
     scene = world(DodgeHeavy, "humanoid-heavy")
-    trial = DodgeHeavy().trial(scene, np.random.default_rng(0))
-    assert trial.seconds == pytest.approx(trial.events[0][0] + 8)
+    setup = DodgeHeavy().setup(scene, np.random.default_rng(0))
+    assert setup.seconds == pytest.approx(setup.events[0][0] + 8)
     for scenario in (Dodge(), Impulse()):
-        assert np.array_equal(scenario.trial(world(), np.random.default_rng(0)).state, world().state("ready"))
+        assert np.array_equal(scenario.setup(world(), np.random.default_rng(0)).state, world().state("ready"))
 
 
 def test_blows_hit_all_bones_sideways_or_upwards():
     scene, bones, forces = Scene(character("humanoid-light")), [], []
     for seed in range(300):
-        trial = Impulse(impulse=30.0).trial(scene, np.random.default_rng(seed))
-        ((when, blow),) = trial.events
+        setup = Impulse(impulse=30.0).setup(scene, np.random.default_rng(seed))
+        ((when, blow),) = setup.events
         assert isinstance(blow, Push)
-        assert 1 <= when <= 2 and trial.seconds == pytest.approx(when + 5.1)
+        assert 1 <= when <= 2 and setup.seconds == pytest.approx(when + 5.1)
         assert np.linalg.norm(blow.force) * blow.seconds == pytest.approx(30)
         assert blow.force[2] >= 0
         bones.append(blow.body)
@@ -146,14 +146,13 @@ def test_a_sphere_is_where_the_trunk_was_after_its_flight(speed, distance, frame
     for seed in range(3):
         ((_, throw),) = throws(Dodge(speed=speed, distance=distance), seed)
         sims = Sims(scene, 1, 1)
-        sims.load(scene.state("ready"))
-        sims.view("qpos")[0, :2] = place
+        sims.load(scene.place(scene.state("ready"), place))
         root = sims.view("qpos")[0, :3].copy()
         throw.apply(sims)
         sims.view("qpos")[0, 1] += 50
         low = np.inf
         for _ in range(frames):
-            sims.act(Held().control(sims))
+            sims.act(Held(world()).control(sims))
             low = min(low, sims.view("ball.pos")[0, 2])
         assert sims.view("ball.pos")[0] == pytest.approx(np.add(root, (0, 0, throw.position[2])), abs=1e-9)
         assert low == pytest.approx(sims.view("ball.pos")[0, 2])  # from above
@@ -173,7 +172,7 @@ def test_at_somebody_who_lies_it_is_not_thrown_out_of_the_ground():
 
 def test_who_stands_still_is_hit_and_falls():
     """As the paper says of its spheres. Of 40 seeds all were hit and none balanced, light and heavy; here 10."""
-    results = [run_trial(Dodge(), world(), Held(), seed) for seed in range(10)]
+    results = [ran(Dodge(), world(), Held(world()), seed) for seed in range(10)]
     assert sum(result.metrics["hits"] for result in results) >= 9
     assert sum(result.metrics["falls"] >= 1 for result in results) >= 9
     assert sum(result.success for result in results) <= 1
@@ -183,30 +182,31 @@ def test_who_stands_still_is_hit_and_falls():
 def test_who_is_not_thrown_at_stands():
     """The stance holds by itself; it is the sphere that fells it."""
     scene, scenario = world(), Dodge()
-    result = run_trial(scenario, scene, Held(), 0, seconds=0.5)
+    result = ran(scenario, scene, Held(world()), 0, seconds=0.5)
     assert (result.metrics["throws"], result.metrics["falls"], result.success) == (0, 0, False)
 
 
 def test_a_blow_fells_who_only_stands():
     """Of 40 seeds 38 fell; here 10, of which 7 do so but for one chance in 1000."""
     scene = Impulse().scene(character("humanoid-light"))
-    results = [run_trial(Impulse(), scene, Held(), seed) for seed in range(10)]
+    results = [ran(Impulse(), scene, Held(scene), seed) for seed in range(10)]
     assert sum(result.metrics["falls"] >= 1 for result in results) >= 7
     assert not any(result.broken_rows for result in results)
 
 
-def test_every_throw_follows_the_character_and_is_replayed(tmp_path):
+def test_every_throw_follows_the_character_and_is_replayed(tmp_path, known):
     """The first sphere carries it off; the second comes from as far away of where it is then."""
-    scenario, scene, held = Dodge(throws=2, after=2.0), world(), Held()
+    scenario, scene, held = Dodge(throws=2, after=2.0), world(), Held(world())
     (_, first), (when, second) = throws(scenario, 1)
     recorders = []
+    known("held", Held)
 
     def watch(session):
         recorders.append(Recorder(session, "dodge", "held", 0))
 
-    result = run_trial(scenario, scene, held, 1, watch=watch)
+    result = ran(scenario, scene, held, 1, watch=watch)
     assert result.metrics["throws"] == 2
-    told = [timed.frame for timed in recorders[0].recording.header.commands]
+    told = [timed.frame for timed in recorders[0].recording.parts[0].about.commands]
     moved = []
     for frame, throw in zip(told, (first, second), strict=True):
         data = scene.show(held.states[frame])  # as the controller saw it
@@ -218,7 +218,7 @@ def test_every_throw_follows_the_character_and_is_replayed(tmp_path):
     assert told[1] == round(when / scene.dt)
     recorders[0].recording.save(tmp_path / "a.npz")
     loaded = Recording.load(tmp_path / "a.npz")
-    assert [timed.command for timed in loaded.header.commands] == [first, second]
+    assert [timed.command for timed in loaded.parts[0].about.commands] == [first, second]
     assert loaded.first_difference() is None
 
 

@@ -3,9 +3,10 @@
 import mujoco
 import numpy as np
 import pytest
+from bodies import ANY_LEGS
 from scipy.spatial.transform import Rotation
 
-from tumble.characters import CHARACTERS, LEGGED, character
+from tumble.characters import CHARACTERS, character
 from tumble.goals import Goal, balance, gait
 from tumble.goals.course import Course
 from tumble.planners.features import Features
@@ -14,12 +15,12 @@ from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
 LOUD = 10  # facts 5.2: weight of the target speed, the recovery mode and the feet
-each = pytest.mark.parametrize("name", LEGGED)
+each = pytest.mark.parametrize("name", ANY_LEGS)
 
 
 @pytest.fixture(scope="module")
 def scenes() -> dict[str, Scene]:
-    return {name: Scene(character(name)) for name in LEGGED}
+    return {name: Scene(character(name)) for name in ANY_LEGS}
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def anyhow(scene: Scene, seed: int = 0, height: float = 1.0) -> np.ndarray:
     """A state with joints within their limits, a free root turned anyhow, and everything moving."""
     rng, data = np.random.default_rng(seed), scene.show(scene.state(height=height))
     low, high = np.array([scene.model.joint(joint).range for joint in scene.character.joints]).T
-    data.qpos[scene.motors.qpos] = rng.uniform(low, high)
+    data.qpos[scene.drive.qpos] = rng.uniform(low, high)
     if scene.model.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE:
         data.qpos[:2] = rng.uniform(-3, 3, 2)
         data.qpos[3:7] = Rotation.random(rng=rng).as_quat(scalar_first=True)
@@ -84,7 +85,7 @@ def test_sizes(scenes, name):
     assert Features(scenes[name]).size == wanted[name]
 
 
-@pytest.mark.parametrize("name", [*CHARACTERS, *LEGGED])
+@pytest.mark.parametrize("name", CHARACTERS)
 def test_bones_are_bodies_in_one_run(name):
     scene = Scene(character(name), [Ball()])
     first = scene.body(scene.bones[0])

@@ -96,6 +96,8 @@ def test_drawing_model_takes_the_same_states_and_steps_alike(scene: Scene, poses
     before = scene.fingerprint
     drawing = film.drawing_model(scene, 64, 48)
     assert scene.fingerprint == before
+    for name in ("timestep", "disableactuator", "enableflags"):  # a drive's own, which the drawing has not
+        setattr(drawing.opt, name, getattr(scene.model.opt, name))
     assert mujoco.mj_stateSize(drawing, INTEGRATION) == poses.shape[1]
     rng = np.random.default_rng(0)
     here, there = mujoco.MjData(scene.model), mujoco.MjData(drawing)

@@ -101,10 +101,10 @@ def check(made: DensityForest) -> None:
 def test_empty():
     made = forest()
     made.work(100)
-    actions, distances = made.nearest(np.zeros((3, FEATURES)))
+    actions, distances = made.recall(np.zeros((3, FEATURES)))
     assert actions.shape == (3, SIZE) and np.array_equal(distances, np.full(3, np.inf))
     assert (len(made), made.rebuilt) == (0, 0)
-    assert [array.shape for array in made.nearest(np.zeros((0, FEATURES)))] == [(0, SIZE), (0,)]
+    assert [array.shape for array in made.recall(np.zeros((0, FEATURES)))] == [(0, SIZE), (0,)]
 
 
 @pytest.mark.parametrize("features", [1, 7, 8, 9, 175])
@@ -114,7 +114,7 @@ def test_among_the_last_100_the_nearest_is_found(features, count, work):
     states, actions = pairs(count, count, features)
     queries = pairs(20, 99, features)[0]
     made = filled(states, actions, work)
-    found, distances = made.nearest(queries)
+    found, distances = made.recall(queries)
     index, expected = plain(states, queries)
     assert found.dtype == distances.dtype == float
     assert np.array_equal(found, actions[index])
@@ -125,7 +125,7 @@ def test_among_the_last_100_the_nearest_is_found(features, count, work):
 def test_the_last_100_are_found_when_trees_forgot_them():
     states, actions = pairs(500)
     made = filled(states, actions, 10, capacity=1)
-    found, distances = made.nearest(states)
+    found, distances = made.recall(states)
     assert np.array_equal(found[-RECENT:], actions[-RECENT:]) and not distances[-RECENT:].any()
     assert (distances == 0).sum() <= RECENT + 2 * made.trees
     check(made)
@@ -136,7 +136,7 @@ def test_a_state_that_was_added_is_found_in_the_leaves():
     states, actions = pairs(2000)
     made = filled(states, actions)
     for _ in range(2):
-        found, distances = made.nearest(states)
+        found, distances = made.recall(states)
         assert np.array_equal(found, actions) and not distances.any()
         rebuild(made, 10)
     check(made)
@@ -151,7 +151,7 @@ def test_recall():
     """
     states = clusters(3600)
     made = filled(states[:3000], np.zeros((3000, SIZE)), 50)
-    _, distances = made.nearest(states[3000:])
+    _, distances = made.recall(states[3000:])
     _, expected = plain(states[:3000], states[3000:])
     assert (distances >= expected * (1 - 1e-5)).all()
     assert (distances <= expected * (1 + 1e-5)).mean() > 0.47
@@ -161,7 +161,7 @@ def test_recall():
 
 def test_of_equally_near_ones_the_newest():
     made = filled(np.zeros((50, FEATURES)), pairs(50)[1])
-    assert made.nearest(np.ones((1, FEATURES)))[0][0, 0] == 49
+    assert made.recall(np.ones((1, FEATURES)))[0][0, 0] == 49
     check(made)
 
 
@@ -229,7 +229,7 @@ def test_extreme_states():
     states = pairs(300)[0] * np.array([1e15, 1e-20, 1, 0, 1e-40, -1e7], np.float32) / 8
     made = filled(states, pairs(300)[1], 30)
     check(made)
-    assert np.isfinite(made.nearest(-states)[1]).all()
+    assert np.isfinite(made.recall(-states)[1]).all()
 
 
 # Forgetting -----------------------------------------------------------------------------------------
@@ -291,7 +291,7 @@ def test_same_calls_same_bits():
         for i, (state, action) in enumerate(zip(*pairs(600), strict=True)):
             made.add(state, action)
             made.work(1 + i % 40)
-            out += b"".join(array.tobytes() for array in made.nearest(pairs(3, i)[0]))
+            out += b"".join(array.tobytes() for array in made.recall(pairs(3, i)[0]))
         return out
 
     assert story() == story()
@@ -304,10 +304,10 @@ def test_queries_do_not_change_what_follows():
         quiet.add(state, action)
         asked.add(state, action)
         quiet.work(25)
-        asked.nearest(states[:5])
+        asked.recall(states[:5])
         asked.work(25)
     queries = pairs(50, 9)[0]
-    assert [a.tobytes() for a in quiet.nearest(queries)] == [a.tobytes() for a in asked.nearest(queries)]
+    assert [a.tobytes() for a in quiet.recall(queries)] == [a.tobytes() for a in asked.recall(queries)]
 
 
 def test_work_in_a_thread():
@@ -328,7 +328,7 @@ def test_work_in_a_thread():
     try:
         for i, state in enumerate(states):
             made.add(state, np.full(SIZE, i))
-            actions, distances = made.nearest(states[i : i + 1])
+            actions, distances = made.recall(states[i : i + 1])
             assert distances[0] == 0 and actions[0, 0] == i
         while not errors and made.rebuilt < 6:
             stop.wait(0.01)
@@ -352,8 +352,8 @@ WRONG = [
     (lambda f: f.add(np.full(6, np.nan), np.zeros(2)), "a state must be of numbers within \\+-1e\\+15, got nan"),
     (lambda f: f.add(np.full(6, 1e300), np.zeros(2)), "a state must be of numbers within \\+-1e\\+15, got 1e\\+300"),
     (lambda f: f.add(np.zeros(6), np.full(2, np.inf)), "an action must be of numbers within \\+-1e\\+15, got inf"),
-    (lambda f: f.nearest(np.zeros(6)), r"states must have shape \(n, 6\), got \(6,\)"),
-    (lambda f: f.nearest(np.zeros((2, 5))), r"states must have shape \(n, 6\), got \(2, 5\)"),
+    (lambda f: f.recall(np.zeros(6)), r"states must have shape \(n, 6\), got \(6,\)"),
+    (lambda f: f.recall(np.zeros((2, 5))), r"states must have shape \(n, 6\), got \(2, 5\)"),
     (lambda f: f.work(0), "points must be a number 1 or more, got 0"),
 ]
 

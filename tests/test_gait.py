@@ -5,13 +5,14 @@ import re
 import mujoco
 import numpy as np
 import pytest
+from bodies import ANY_LEGS
 from scipy.spatial.transform import Rotation
 
-from tumble.characters import LEGGED, character
+from tumble.characters import character
 from tumble.errors import UserError
 from tumble.goals import Goal, Term, balance, gait
 from tumble.goals.course import NEAR, Course
-from tumble.goals.gait import Going, OverLegs, Torque, Turned
+from tumble.goals.gait import Going, MotorTorque, OverLegs, Turned
 from tumble.goals.terms import Velocity
 from tumble.planners import SMC, SMCSettings
 from tumble.world.rollouts import Rollouts
@@ -24,7 +25,7 @@ each_free = pytest.mark.parametrize("name", FREE)
 
 @pytest.fixture(scope="module")
 def scenes() -> dict[str, Scene]:
-    return {name: Scene(character(name)) for name in LEGGED}
+    return {name: Scene(character(name)) for name in ANY_LEGS}
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +43,7 @@ def tossed(scene: Scene, seed: int = 0, speed: float = 1.0, height: float = 3.0)
     """In the air: root turned anyhow, joints within their limits, everything moving. m, m/s and rad/s."""
     rng, data = np.random.default_rng(seed), scene.show(scene.state(height=height))
     low, high = np.array([scene.model.joint(joint).range for joint in scene.character.joints]).T
-    data.qpos[scene.motors.qpos] = rng.uniform(0.8 * low + 0.2 * high, 0.2 * low + 0.8 * high)
+    data.qpos[scene.drive.qpos] = rng.uniform(0.8 * low + 0.2 * high, 0.2 * low + 0.8 * high)
     data.qpos[3:7] = Rotation.random(rng=rng).as_quat(scalar_first=True)
     data.qvel[:] = speed * rng.standard_normal(scene.model.nv)
     return scene.read(data)
@@ -135,15 +136,15 @@ def after_a_step(scene: Scene, seed: int, limit: float = 0.5) -> tuple[Sims, np.
 
     MuJoCo's discrete step is M (v' - v) / dt = torques - bias - damping v', with mass and bias from before it.
     """
-    state, rng, motors = tossed(scene, seed, speed=0.3), np.random.default_rng(seed), scene.motors
+    state, rng, drive = tossed(scene, seed, speed=0.3), np.random.default_rng(seed), scene.drive
     sims, data = loaded(scene, state), scene.show(state)
     mass = np.zeros((scene.model.nv, scene.model.nv))
     mujoco.mj_fullM(scene.model, data, mass)
-    sims.act(np.r_[rng.uniform(-2, 2, motors.joints), np.full(motors.size - motors.joints, limit)][None])
+    sims.act(np.r_[rng.uniform(-2, 2, drive.joints), np.full(drive.size - drive.joints, limit)][None])
     before, after = data.qvel, sims.view("qvel")[0]
     push = mass @ (after - before) / scene.dt + data.qfrc_bias + scene.model.dof_damping * after
-    assert np.delete(push, motors.qvel) == pytest.approx(0, abs=1e-9)  # nothing holds the root
-    return sims, push[motors.qvel]
+    assert np.delete(push, drive.qvel) == pytest.approx(0, abs=1e-9)  # nothing holds the root
+    return sims, push[drive.qvel]
 
 
 @each_free
@@ -152,16 +153,16 @@ def test_torques_are_those_that_changed_the_momentum(scenes, name, seed):
     scene = scenes[name]
     sims, torques = after_a_step(scene, seed)
     half = [0.5 * joint.strength for joint in scene.character.joints.values()]
-    found = one(gait(scene, velocity=(1, 0)), Torque).residual(sims)
+    found = one(gait(scene, velocity=(1, 0)), MotorTorque).residual(sims)
     assert found[0] == pytest.approx(torques / half, abs=1e-9)
     assert np.abs(found).max() > 0.01
 
 
 def test_torques_by_the_servos_law(walker):
     sims = loaded(walker, *(tossed(walker, seed) for seed in range(4)))
-    rng, motors = np.random.default_rng(0), walker.motors
-    sims.act(rng.uniform(motors.low, motors.high, (4, motors.size)))
-    found = one(gait(walker, velocity=(1, 0)), Torque).residual(sims)
+    rng, drive = np.random.default_rng(0), walker.drive
+    sims.act(rng.uniform(drive.low, drive.high, (4, drive.size)))
+    found = one(gait(walker, velocity=(1, 0)), MotorTorque).residual(sims)
     for i, (name, joint) in enumerate(walker.character.joints.items()):
         gain = walker.model.actuator(name).gainprm[0]
         missing = sims.view("ctrl")[:, i] - sims.view("qvel")[:, walker.model.joint(name).dofadr[0]]
@@ -169,7 +170,7 @@ def test_torques_by_the_servos_law(walker):
 
 
 def test_one_hinge_of_plain_mujoco_obeys_the_law():
-    """Torque at the end of a step, I dv/dt; what MuJoCo calls `actuator_force` is another."""
+    """MotorTorque at the end of a step, I dv/dt; what MuJoCo calls `actuator_force` is another."""
     model = mujoco.MjModel.from_xml_string(
         """<mujoco><option timestep="0.03" gravity="0 0 0"/><worldbody><body>
         <joint name="hinge" axis="0 1 0" armature="0.02"/><geom type="capsule" size=".05 .2" mass="1"/></body>
@@ -184,7 +185,7 @@ def test_one_hinge_of_plain_mujoco_obeys_the_law():
     after, torque = data.qvel[0], mass[0, 0] * (data.qvel[0] - 0.1) / 0.03
     assert 160 * (0.4 - after) == pytest.approx(torque)
     assert data.actuator_force[0] == pytest.approx(160 * (0.4 - 0.1)) != pytest.approx(torque, rel=0.5)
-    term = Torque(gains=(160 / 80,), dofs=(0,))
+    term = MotorTorque(gains=(160 / 80,), dofs=(0,))
 
     class Rows:
         nsim, broken = 1, np.zeros(1, bool)
@@ -232,7 +233,7 @@ BONES = {
 }
 
 
-@pytest.mark.parametrize("name", LEGGED)
+@pytest.mark.parametrize("name", ANY_LEGS)
 def test_which_bones_are_to_stay_straight(scenes, name):
     """All but a biped's feet and arms, as in the authors' code."""
     scene = scenes[name]
@@ -381,7 +382,7 @@ def test_efforts_of_gait_are_between_its_least_and_all(walker):
     assert 0 < efforts[0] < efforts[-1] == 1
 
 
-@pytest.mark.parametrize("name", LEGGED)
+@pytest.mark.parametrize("name", ANY_LEGS)
 @pytest.mark.parametrize("wish", [{"velocity": (0.7, 0.2)}, {"target": (0.2, 0.1, 0.0)}], ids=str)
 def test_rollouts_are_judged_as_live_simulations_are(scenes, name, wish):
     scene, steps, nsim = scenes[name], 5, 3
@@ -389,7 +390,7 @@ def test_rollouts_are_judged_as_live_simulations_are(scenes, name, wish):
     sims.load(scene.state())
     rollouts, seen = Rollouts(sims, steps), []
     for k in range(steps):
-        sims.act(rng.uniform(scene.motors.low, scene.motors.high, (nsim, scene.motors.size)))
+        sims.act(rng.uniform(scene.drive.low, scene.drive.high, (nsim, scene.drive.size)))
         rollouts.note(k, slice(nsim))
         seen.append(goal.values(sims))
     live = np.stack(seen, axis=1).reshape(nsim * steps, -1)
@@ -410,7 +411,7 @@ def test_broken_rows_cost_infinity(scenes):
     scene = scenes["monoped"]
     sims = loaded(scene, scene.state(), scene.state())
     sims.view("qvel")[1] = np.nan
-    sims.act(np.zeros((2, scene.motors.size)))
+    sims.act(np.zeros((2, scene.drive.size)))
     costs = gait(scene, target=(1, 1, 0)).cost(sims)
     assert np.isfinite(costs[0]) and costs[1] == np.inf
 

@@ -1,4 +1,4 @@
-"""Learning gaits: what is stable and who is down, on hand-made tracks; poles, turns and projectiles."""
+"""Learning gaits: what is stable and who is down, on histories made by hand; poles, turns and projectiles."""
 
 import re
 from collections.abc import Sequence
@@ -7,14 +7,14 @@ from functools import cache
 import numpy as np
 import pytest
 from conftest import Still
-from test_scenarios import put, readings, seen
+from histories import put, ran, readings, seen
 
 from tumble.characters import character
-from tumble.controllers import controller_kind
 from tumble.errors import UserError
-from tumble.live.commands import Reset, SetGoal, Throw
+from tumble.goals.wants import Balance, Go
+from tumble.live.commands import Reset, Throw
 from tumble.live.session import Session
-from tumble.scenarios import History, Scenario, run_trial
+from tumble.scenarios import History
 from tumble.scenarios.gaits import LearnHop, LearnTrot, LearnWalk, PlanarNet, Pole, Stop, TurnGait, back_up, placed
 from tumble.scenarios.projectiles import HopProjectiles, WalkProjectiles, hits, survived, thrown
 from tumble.world.props import Ball
@@ -22,7 +22,7 @@ from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
 DT = 1 / 30
-AHEAD = SetGoal("gait", velocity=(1.0, 0.0))
+AHEAD = Go(speed=1.0, heading=0.0)
 
 
 @cache
@@ -31,16 +31,9 @@ def world(body: str = "humanoid-walker") -> Scene:
     return WalkProjectiles().scene(character(body))
 
 
-def settings_of(scenario: type[Scenario]):
-    return controller_kind(scenario.controller).settings(samples=8, horizon=0.2)
-
-
-def made(scenario: Scenario, scene: Scene, seed: int = 0):
-    """A controller of a few milliseconds a frame."""
-    return controller_kind("mcts").make(scene, settings_of(type(scenario)), seed, 1, scenario.wants())
-
-
-def track_of(frames: int = 60, down: Sequence[int] = (), body: str = "humanoid-walker", wants=None, **more) -> History:
+def history_of(
+    frames: int = 60, down: Sequence[int] = (), body: str = "humanoid-walker", wants=None, **more
+) -> History:
     """Standing still, but for the frames in which the root is low and something beside a foot touches."""
     scene = world(body)
     rows = more.pop("rows", None)
@@ -48,18 +41,16 @@ def track_of(frames: int = 60, down: Sequence[int] = (), body: str = "humanoid-w
     for frame in down:
         put(scene, rows, frame, f"{scene.character.root}.ground", 1)
         put(scene, rows, frame, f"{scene.character.root}.pos", (0, 0, 0.1))
-    found = seen(scene, rows, **more)
-    found.wants = wants
-    return found
+    return seen(scene, rows, want=wants, **more)
 
 
 # What a history knows ---------------------------------------------------------------------------------
 
 
-def test_a_track_counts_from_where_it_began():
+def test_a_history_counts_from_where_it_began():
     history = History(world(), began=20.0)
     assert (history.time, history.frames, history.frame(20.0), history.frame(20.5)) == (20.0, 0, 0, 15)
-    session = Session(world(), Still(), world().state())
+    session = Session(world(), Still(world()), world().state())
     session.listeners.append(history)
     session.step()
     session.send(Reset())
@@ -78,7 +69,7 @@ def walked(velocity: np.ndarray, contacts: Sequence[int] = (), upwards: float = 
     rows[:, world().channels["com_velocity"]] = np.c_[velocity, np.full(len(velocity), upwards)]
     for frame in contacts:
         put(world(), rows, frame, "left_forearm.ground", 1)
-    return track_of(rows=rows, **more)
+    return history_of(rows=rows, **more)
 
 
 def ahead(*runs: tuple[int, float]) -> np.ndarray:
@@ -138,15 +129,15 @@ def test_along_what_was_wanted_last():
     put(world(), rows, slice(None), "com", (1.0, 1.0, 1.0))
     put(world(), rows, slice(None), "com_velocity", (0.6, -0.8, 3.0))
     commands = {
-        10: SetGoal("gait", velocity=(0.0, 0.5)),
-        20: SetGoal("gait", target=(4.0, -3.0, 0.0)),
-        25: SetGoal("gait", target=(1.0, 1.0, 0.0)),  # there already
-        30: SetGoal("gait", velocity=(0.0, 0.0), facing=(0.0, 1.0)),
-        35: SetGoal("balance"),  # goes nowhere either
+        10: Go(speed=0.5, heading=np.pi / 2),
+        20: Go(target=(4.0, -3.0, 0.0)),
+        25: Go(target=(1.0, 1.0, 0.0)),  # there already
+        30: Go(speed=0.0, heading=np.pi / 2),
+        35: Balance(),  # goes nowhere either
     }
-    along = track_of(rows=rows, commands=commands, wants=AHEAD).along
+    along = history_of(rows=rows, commands=commands, wants=AHEAD).along
     assert along == pytest.approx(np.repeat([0.6, -0.8, 1.0, 0.0], [10, 10, 5, 15]))
-    assert not track_of(10).along.any() and track_of(0).along.shape == (0,)
+    assert not history_of(10).along.any() and history_of(0).along.shape == (0,)
 
 
 def down_so_far(stands: np.ndarray, contacts: np.ndarray, resets: Sequence[int]) -> list[float]:
@@ -188,7 +179,7 @@ def test_down_is_since_the_first_contact_of_who_has_not_stood():
     [([], 0), ([5], 1), ([5, 6, 7], 1), ([5, 7], 2), ([0, 1], 0), ([0, 1, 9], 1), (range(5, 60), 1)],
 )
 def test_downs_are_contacts_of_who_stood(down, downs):
-    assert track_of(down=down).downs() == downs
+    assert history_of(down=down).downs() == downs
 
 
 @pytest.mark.parametrize(
@@ -196,9 +187,9 @@ def test_downs_are_contacts_of_who_stood(down, downs):
 )
 def test_who_has_been_down_for_long_is_put_back(frames, after, due):
     """Down since frame 10, which is 45 frames before frame 55, the last of 56."""
-    history = track_of(frames, down=range(10, frames))
+    history = history_of(frames, down=range(10, frames))
     assert back_up(history, after) == ([Reset()] if due else [])
-    assert not back_up(track_of(frames, down=range(10, frames), commands={frames - 20: Reset()}), after)
+    assert not back_up(history_of(frames, down=range(10, frames), commands={frames - 20: Reset()}), after)
 
 
 def test_who_lies_is_put_back_every_second_and_a_half():
@@ -210,14 +201,14 @@ def test_who_lies_is_put_back_every_second_and_a_half():
 
         def control(self, sims: Sims) -> np.ndarray:
             control = super().control(sims)
-            control[:, : scene.motors.joints] = scene.motors.high[: scene.motors.joints]
+            control[:, : scene.drive.joints] = scene.drive.high[: scene.drive.joints]
             return control
 
     heard = []
-    result = run_trial(
+    result = ran(
         LearnTrot(),
         scene,
-        Folded(),
+        Folded(scene),
         0,
         12.0,
         lambda s: s.listeners.append(lambda s, frame: heard.append(frame.commands)),
@@ -270,15 +261,15 @@ def test_a_world_that_broke_has_not_learned():
 
 def test_who_learns():
     kinds = (LearnWalk, LearnHop, LearnTrot)
-    assert [kind.character for kind in kinds] == ["humanoid-walker", "monoped", "quadruped"]
+    assert [kind.characters[0] for kind in kinds] == ["humanoid-walker", "monoped", "quadruped"]
     for kind in kinds:
         scenario = kind(pace=0.7, until=33.0)
-        scene = scenario.scene(character(kind.character))
-        trial = scenario.trial(scene, np.random.default_rng(0))
-        assert (kind.controller, trial.seconds, list(trial.events)) == ("mcts", 33, [])
-        assert scenario.wants() == SetGoal("gait", velocity=(0.7, 0.0))
-        assert np.array_equal(trial.state, scene.state("rest"))
-        assert trial.respond is back_up
+        scene = scenario.scene(character(kind.characters[0]))
+        setup = scenario.setup(scene, np.random.default_rng(0))
+        assert (kind.controllers[0], setup.seconds, list(setup.events)) == ("mcts", 33, [])
+        assert scenario.wants() == Go(speed=0.7, heading=0.0)
+        assert np.array_equal(setup.state, scene.state("rest"))
+        assert setup.respond is back_up
 
 
 # Poles ----------------------------------------------------------------------------------------------
@@ -287,13 +278,13 @@ def test_who_learns():
 def chased(seed: int, jumps: int, scenario: Pole = Pole()) -> list[tuple[float, float, float]]:
     """Poles that are shown to who is at each of them at once."""
     scene = world()
-    trial = scenario.trial(scene, np.random.default_rng(seed))
-    ((when, first),) = trial.events
+    setup = scenario.setup(scene, np.random.default_rng(seed))
+    ((when, first),) = setup.events
     assert when == 0
     rows, commands = readings(scene, frames=jumps), {0: first}
     for frame in range(1, jumps):
         put(scene, rows, frame - 1, "com", (*commands[frame - 1].target[:2], 0.9))
-        (commands[frame],) = trial.respond(seen(scene, rows[:frame], commands=commands))
+        (commands[frame],) = setup.respond(seen(scene, rows[:frame], commands=commands))
     return [command.target for command in commands.values()]
 
 
@@ -318,27 +309,27 @@ def test_a_pole_moves_three_to_six_metres_any_way():
 @pytest.mark.parametrize(("away", "moves"), [(0.49, True), (0.51, False)])
 def test_a_pole_is_reached_within_half_a_metre(away, moves):
     scene = world()
-    trial = Pole().trial(scene, np.random.default_rng(5))
-    first = trial.events[0][1]
+    setup = Pole().setup(scene, np.random.default_rng(5))
+    first = setup.events[0][1]
     rows = readings(scene, frames=9)
     put(scene, rows, -1, "com", (first.target[0] + 0.6 * away, first.target[1] - 0.8 * away, 0.9))
     history = seen(scene, rows, commands={0: first})
-    assert len(trial.respond(history)) == moves
+    assert len(setup.respond(history)) == moves
     assert Pole().metrics(history) == {"poles": moves, "downs": 0, "resets": 0}
-    assert trial.respond(seen(scene, rows)) == []  # people wanted something else from the beginning
+    assert setup.respond(seen(scene, rows)) == []  # people wanted something else from the beginning
 
 
 def test_six_poles_are_a_success():
     scene, poles = world(), chased(0, 8)
     rows = readings(scene, frames=90)
     put(scene, rows, slice(None), "com", (99.0, 99.0, 0.9))
-    goals = {10 * i: SetGoal("gait", target=pole) for i, pole in enumerate(poles)}
+    goals = {10 * i: Go(target=pole) for i, pole in enumerate(poles)}
     for count in (1, 2, 6, 7, 8):
         history = seen(scene, rows, commands=dict(list(goals.items())[:count]))
         assert Pole().metrics(history)["poles"] == count - 1
         assert Pole().success(history) is (count - 1 >= 6)
         assert Pole(poles=1).success(history) is (count > 1)
-    assert placed(seen(scene, rows, commands={0: AHEAD, 1: SetGoal("balance")})) == []
+    assert placed(seen(scene, rows, commands={0: AHEAD, 1: Balance()})) == []
     assert not Pole().success(seen(scene, rows, commands=goals, broken=True))
 
 
@@ -348,9 +339,9 @@ def test_six_poles_are_a_success():
 def test_turns_are_of_45_to_135_degrees_to_either_side():
     turns = []
     for seed in range(50):
-        trial = TurnGait(pace=0.9).trial(world(), np.random.default_rng(seed))
-        assert [when for when, _ in trial.events] == [6, 12, 18, 24] and trial.seconds == 30
-        ways = [(0.9, 0.0), *(goal.velocity for _, goal in trial.events)]
+        setup = TurnGait(pace=0.9).setup(world(), np.random.default_rng(seed))
+        assert [when for when, _ in setup.events] == [6, 12, 18, 24] and setup.seconds == 30
+        ways = [(0.9, 0.0), *(goal.velocity for _, goal in setup.events)]
         assert np.hypot(*np.transpose(ways)) == pytest.approx([0.9] * 5)
         angles = np.arctan2(*np.transpose(ways)[::-1])
         turns += [*((np.diff(angles) + np.pi) % (2 * np.pi) - np.pi)]
@@ -362,15 +353,15 @@ def test_turns_are_of_45_to_135_degrees_to_either_side():
 @pytest.mark.parametrize(("speed", "contacts", "success"), [(0.51, [], True), (0.49, [], False), (0.9, [20], False)])
 def test_turning_takes_half_of_the_pace_and_no_fall(speed, contacts, success):
     velocity = np.concatenate([np.tile([speed, 0.0], (30, 1)), np.tile([0.0, -speed], (30, 1))])
-    there = {30: SetGoal("gait", velocity=(0.0, -1.0))}
+    there = {30: Go(speed=1.0, heading=-np.pi / 2)}
     assert TurnGait().success(walked(velocity, contacts, wants=AHEAD, commands=there)) is success
     assert TurnGait().success(walked(velocity, contacts, wants=AHEAD)) is False  # half of the way
 
 
 def test_stopping():
-    (event,) = Stop(walk=4.0).trial(world(), np.random.default_rng(0)).events
-    assert event == (4.0, SetGoal("gait", velocity=(0.0, 0.0), facing=(1.0, 0.0)))
-    event[1].check(world())
+    (event,) = Stop(walk=4.0).setup(world(), np.random.default_rng(0)).events
+    assert event == (4.0, Go(speed=0.0, heading=0.0))
+    event[1].check()
     good = np.zeros((180, 2))
     assert Stop().success(walked(good, upwards=0)) is True
     assert Stop().success(walked(good[1:], upwards=0)) is False  # it was told to stop after 5 s
@@ -386,9 +377,9 @@ def test_who_stopped_is_slow(speed, success):
     put(world(), rows, slice(None), "com_velocity", (0.6 * speed, 0.8 * speed, 0.0))
     put(world(), rows, -30, "com_velocity", (0.0, 0.0, 0.0))
     put(world(), rows, -1, "com_velocity", (1.2 * speed, 1.6 * speed, 0.0))  # on average
-    assert Stop().success(track_of(rows=rows)) is success
+    assert Stop().success(history_of(rows=rows)) is success
     put(world(), rows, -9, "torso.up", (0.5, 0.0, 0.8))
-    assert Stop().success(track_of(rows=rows)) is False
+    assert Stop().success(history_of(rows=rows)) is False
 
 
 @pytest.mark.parametrize(
@@ -417,17 +408,17 @@ def test_the_network_alone_is_judged_alone(speed, contacts, seconds, success):
 def test_the_sphere_of_the_authors():
     ball = world().prop("ball", Ball)
     assert (ball.mass, ball.radius) == (50, 0.33)
-    assert (WalkProjectiles.character, HopProjectiles.character) == ("humanoid-walker", "monoped")
+    assert (WalkProjectiles.characters[0], HopProjectiles.characters) == ("humanoid-walker", ("monoped",))
 
 
 @pytest.mark.parametrize(("every", "frames"), [(6.0, [240, 420, 600]), (1.51, [240, 286, 331, 376])])
 def test_spheres_are_thrown_when_it_is_time(every, frames):
-    trial = WalkProjectiles(every=every).trial(world(), np.random.default_rng(0))
+    setup = WalkProjectiles(every=every).setup(world(), np.random.default_rng(0))
     rows, times = readings(world(), frames=frames[-1] + 1), []
     for frame in range(1, len(rows)):
         history = History(world())
         history._rows, history.frames = rows, frame
-        times += [frame for command in trial.respond(history) if isinstance(command, Throw)]
+        times += [frame for command in setup.respond(history) if isinstance(command, Throw)]
     assert times == frames
 
 
@@ -452,7 +443,7 @@ def test_a_sphere_meets_who_goes_on_as_now(velocity):
             sims.view("qpos")[0, 1] += 50
             throw.apply(sims)
             for _ in range(30):
-                sims.act(Still().control(sims))
+                sims.act(Still(scene).control(sims))
             assert sims.view("ball.pos")[0] == pytest.approx(meets, abs=1e-9)
     # the mean of 40 random directions has a length of 1/sqrt(40) = 0.16 or so; of 0.5, once in 20000
     assert abs(np.exp(1j * np.array(angles)).mean()) < 0.5
@@ -481,7 +472,7 @@ def test_hits_are_the_first_touches_of_throws(touched, found):
     rows = readings(world(), frames=500)
     for frame in touched:
         put(world(), rows, frame, "ball.contact", (1, 0, 0, 0))
-    history = track_of(rows=rows, commands={30: SOME, 200: SOME})
+    history = history_of(rows=rows, commands={30: SOME, 200: SOME})
     assert hits(history, [30, 200]) == found
     assert WalkProjectiles().metrics(history) == {
         "throws": 2, "hits": len(found), "survived": len(found), "downs": 0, "resets": 0,
@@ -507,16 +498,16 @@ def test_hits_are_the_first_touches_of_throws(touched, found):
 )
 def test_who_survives_stands_within_five_seconds_of_a_hit(down, resets, survives):
     """Hit in frame 100."""
-    history = track_of(300, down=down, commands={frame: Reset() for frame in resets})
+    history = history_of(300, down=down, commands={frame: Reset() for frame in resets})
     assert survived(history, 100) is survives
 
 
 def test_a_crouch_after_having_stood_is_no_fall():
     rows = readings(world(), frames=300)
     put(world(), rows, slice(200, 300), "pelvis.pos", (0, 0, 0.5))
-    assert survived(track_of(rows=rows, down=range(110, 150)), 100)
+    assert survived(history_of(rows=rows, down=range(110, 150)), 100)
     put(world(), rows, slice(160, 300), "pelvis.pos", (0, 0, 0.5))
-    assert not survived(track_of(rows=rows, down=range(110, 150)), 100)
+    assert not survived(history_of(rows=rows, down=range(110, 150)), 100)
 
 
 def test_half_of_the_hits():
@@ -527,7 +518,7 @@ def test_half_of_the_hits():
     verdicts = []
     for fallen in ([], [60], [60, 240], [60, 240, 420]):
         down = [frame for hit in fallen for frame in range(hit, hit + 160)]
-        history = track_of(rows=rows.copy(), down=down, commands=throws)
+        history = history_of(rows=rows.copy(), down=down, commands=throws)
         assert WalkProjectiles().metrics(history)["survived"] == 3 - len(fallen)
         verdicts.append(WalkProjectiles().success(history))
     assert verdicts == [True, True, False, False]
@@ -541,7 +532,7 @@ def test_who_stands_still_is_hit():
         session.listeners.append(lambda s, frame: hit.append(bool(s.world.view("ball.contact")[0, 0] > 0)))
         session.listeners.append(lambda s, frame: commands.append(frame.commands))
 
-    run_trial(WalkProjectiles(), scene, Still(), 2, 9.5, watch)
+    ran(WalkProjectiles(), scene, Still(scene), 2, 9.5, watch)
     assert not any(hit[:240]) and any(hit[240:285])
     first = [i for i, given in enumerate(commands) if given]
     assert [type(command) for command in commands[240]] == [Throw]

@@ -29,11 +29,11 @@ from tumble.goals.terms import (
     Damage,
     Facing,
     FeetApart,
+    HandAt,
     Height,
     LookAt,
     OverBall,
     OverFeet,
-    Reach,
     Spin,
     Straight,
     UnderBall,
@@ -41,7 +41,7 @@ from tumble.goals.terms import (
     Velocity,
 )
 from tumble.world.props import Ball, Box
-from tumble.world.scene import Physics, Scene
+from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
 FEET = ("left_foot", "right_foot")
@@ -207,7 +207,8 @@ def test_damage(scene):
 def test_damage_is_told_up_to_a_step_ahead_of_the_touch(scene, gap, touch):
     fall = 5.0  # m/s, 0.17 m in a step
     assert value(Damage("head"), head_over_heels(scene, gap, fall)) == touch
-    exact = Scene(humanoid(), physics=Physics(speculative=False))
+    exact = Scene(humanoid(), drives=["torque"])
+    assert not exact.drive.speculative
     assert value(Damage("head"), head_over_heels(exact, gap, fall)) == 0.0
 
 
@@ -219,7 +220,7 @@ def test_reach_is_the_distance_of_the_hand(scene, hand):
     sims = sims_at(scene, quat=turned([0.6, 0, 0.8], 0.7))
     place = scene.show(sims.state[0]).body(hand).xipos
     for way, distance in (([0.03, -0.04, 0.12], 0.13), ([0, 0, 0], 0.0), ([-3, 4, 0], 5.0)):
-        assert value(Reach(hand, tuple(place + way)), sims) == pytest.approx(distance, abs=1e-9)
+        assert value(HandAt(hand, tuple(place + way)), sims) == pytest.approx(distance, abs=1e-9)
 
 
 @pytest.mark.parametrize("yaw", [0.0, 0.7, -2.5])
@@ -356,7 +357,7 @@ def shaken(scene: Scene, nsim: int = 6) -> Sims:
     sims = Sims(scene, nsim, 1)
     sims.load(scene.state("t-pose", "supine"))
     for _ in range(8):
-        sims.act(rng.uniform(scene.motors.low, scene.motors.high, (nsim, scene.motors.size)))
+        sims.act(rng.uniform(scene.drive.low, scene.drive.high, (nsim, scene.drive.size)))
     return sims
 
 
@@ -502,7 +503,7 @@ def test_broken_rows_cost_infinity_and_nothing_is_not_a_number(ball_scene, name)
     goal = asked(ball_scene)[name]
     before = goal.values(sims)
     sims.view("qvel")[1] = np.nan
-    sims.act(np.zeros((sims.nsim, ball_scene.motors.size)))
+    sims.act(np.zeros((sims.nsim, ball_scene.drive.size)))
     values = goal.values(sims)
     assert np.isinf(values[1]).all()
     assert np.isfinite(np.delete(values, 1, axis=0)).all()
@@ -596,7 +597,7 @@ def test_balance_is_equation_31(scene):
 def test_reach_adds_the_hand_and_a_look_and_loosens_that_arm(scene, hand, arm):
     goal = reach(scene, (0.5, 0.2, 1.2), hand)
     assert goal.names == (*balance(scene).names, "reach", "look_at")
-    assert one(goal, "reach") == Reach(f"{hand}_hand", (0.5, 0.2, 1.2), sigma=0.03)
+    assert one(goal, "reach") == HandAt(f"{hand}_hand", (0.5, 0.2, 1.2), sigma=0.03)
     assert one(goal, "look_at") == LookAt("head", (0.5, 0.2, 1.2), sigma=0.5)
     assert goal.loose == (arm,)
     assert goal.pose is None

@@ -5,10 +5,9 @@ import numpy as np
 import pytest
 
 from tumble.characters import biped, humanoid
-from tumble.scenarios.walking import walking_scene
 from tumble.world.grips import DAMPING, PARTS, STIFFNESS, TURN_DAMPING, grips_of
 from tumble.world.props import Crate, handle_name
-from tumble.world.scene import Scene
+from tumble.world.scene import Ground, Scene
 
 G = 9.81  # m/s^2
 
@@ -17,7 +16,7 @@ G = 9.81  # m/s^2
 def scene() -> Scene:
     """A biped with a crate for both hands and a cup for one."""
     cup = Crate("cup", (1.0, 0.5, 0.05), (0.05, 0.05, 0.05), 15.0, handles=((0.0, 0.0, 0.0),))
-    return walking_scene(biped(), [Crate("crate", (2.0, 0.0, 0.2)), cup])
+    return Scene(biped(), [Crate("crate", (2.0, 0.0, 0.2)), cup], Ground(friction=0.8), ["torque"])
 
 
 def number_of(scene: Scene, side: int, crate: str, handle: int = 0) -> int:
@@ -27,7 +26,7 @@ def number_of(scene: Scene, side: int, crate: str, handle: int = 0) -> int:
 
 def parts(scene: Scene, grip: int) -> slice:
     """A grip's actuators."""
-    first = scene.motors.joints + PARTS * grip
+    first = scene.drive.joints + PARTS * grip
     return slice(first, first + PARTS)
 
 
@@ -41,7 +40,7 @@ def tossed(scene: Scene, seed: int) -> mujoco.MjData:
 
 
 def test_grips_come_after_the_joints(scene):
-    names, joints = scene.motors.names, scene.motors.joints
+    names, joints = scene.drive.names, scene.drive.joints
     assert list(names[:joints]) == list(scene.character.joints)
     expected = [
         f"{scene.character.palms[side]}>{handle_name(crate, handle)}.{part}"
@@ -50,19 +49,19 @@ def test_grips_come_after_the_joints(scene):
     ]
     assert list(names[joints:]) == expected
     assert len(expected) == PARTS * 2 * 3  # two hands, three handles
-    assert (scene.motors.low[joints:] == 0).all() and (scene.motors.high[joints:] == 1).all()
+    assert (scene.drive.low[joints:] == 0).all() and (scene.drive.high[joints:] == 1).all()
 
 
 def test_who_has_no_palms_has_no_grips(scene):
     assert grips_of(humanoid(), scene.props) == ()
-    assert walking_scene(humanoid(), scene.props).motors.size == len(humanoid().joints)
+    assert Scene(humanoid(), scene.props, drives=["torque"]).drive.size == len(humanoid().joints)
 
 
 def test_an_open_grip_exerts_no_force(scene):
     data = tossed(scene, 0)
     data.ctrl[:] = 0.0
     mujoco.mj_forward(scene.model, data)
-    assert not data.actuator_force[scene.motors.joints :].any()
+    assert not data.actuator_force[scene.drive.joints :].any()
     assert not data.qfrc_actuator.any()
 
 

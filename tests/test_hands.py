@@ -8,7 +8,6 @@ import pytest
 
 from tumble.characters import biped
 from tumble.maths.vectors import about, multiply, turned
-from tumble.scenarios.walking import walking_scene
 from tumble.walking import Walker, WalkSettings
 from tumble.walking import memory as mem
 from tumble.walking.body import ARMS, BACK, BONES, TORSO, body_of, fields_of
@@ -16,17 +15,16 @@ from tumble.walking.hands import hand_force, use_hands, with_load
 from tumble.walking.legs import arm_pose
 from tumble.world.grips import STIFFNESS, grips_of
 from tumble.world.props import Crate
-from tumble.world.scene import Scene
+from tumble.world.scene import Ground, Scene
 from tumble.world.sims import Sims
 
 MASS = 15.0  # kg of the crate
-MINE = (mem.HAND, mem.HAND + mem.HAND_SIZE)  # memories of the hands
 
 
 @pytest.fixture(scope="module")
 def scene() -> Scene:
     """A biped and a crate with two handles."""
-    return walking_scene(biped(), [Crate("crate", (2.0, 0.0, 0.2), mass=MASS)])
+    return Scene(biped(), [Crate("crate", (2.0, 0.0, 0.2), mass=MASS)], Ground(friction=0.8))
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +35,7 @@ def walker(scene) -> Walker:
 def begun(scene: Scene, walker: Walker, state: np.ndarray | None = None) -> Sims:
     """Stands in a state, at rest unless told, and wishes nothing."""
     sims = Sims(scene, 1, 1)
+    sims.use(walker.drive)
     sims.load(scene.state() if state is None else state)
     walker.start(sims)
     return sims
@@ -83,8 +82,8 @@ def test_arms_stretch_towards_what_is_too_far(way):
 def test_a_body_with_a_load_has_mujocos_centre_of_mass(scene, walker, seed):
     sims = begun(scene, walker, tossed(scene, seed))
     hold_both(scene, walker, sims)
-    memory, fields = sims.view("userdata")[0], fields_of(sims)
-    memory[mem.CARRIED] = 1.0
+    memory, fields = sims.memory(mem.MEMORY)[0], fields_of(sims)
+    memory.carried = 1.0
     com, velocity = (tuple(map(float, sims.view(name)[0])) for name in ("com", "com_velocity"))
     total, middle, moving = with_load(body_of(scene, WalkSettings()), memory, fields, 0, com, velocity)
     data = scene.show(sims.state[0])
@@ -102,8 +101,8 @@ def test_arms_and_back_balance_what_hangs_on_the_palms(scene, walker, both, haul
     hold_both(scene, walker, sims)
     if not both:
         walker.hold(sims, 0, 1, None)
-    body, memory, fields = body_of(scene, WalkSettings()), sims.view("userdata")[0], fields_of(sims)
-    memory[mem.LOAD], memory[mem.HAUL], memory[mem.HEADING] = 1.0, haul, 0.7
+    body, memory, fields = body_of(scene, WalkSettings()), sims.memory(mem.MEMORY)[0], fields_of(sims)
+    memory.load, memory.haul, memory.heading = 1.0, haul, 0.7
     way = np.array([math.cos(0.7), math.sin(0.7), 0.0])  # where it is to go, not where the tossed pelvis faces
     torque = np.zeros((len(BONES), 3))
     use_hands(body, walker._constants, memory, fields, 0, torque)
@@ -138,8 +137,8 @@ def test_a_hand_pulls_as_far_out_as_it_is_and_keeps_the_crate_at_the_speed_of_th
 ):
     sims = begun(scene, walker)
     hold_both(scene, walker, sims)
-    body, memory, fields = body_of(scene, WalkSettings()), sims.view("userdata")[0], fields_of(sims)
-    memory[mem.HAUL], memory[mem.SPEED] = -PULL, -0.25
+    body, memory, fields = body_of(scene, WalkSettings()), sims.memory(mem.MEMORY)[0], fields_of(sims)
+    memory.haul, memory.speed = -PULL, -0.25
     sims.view("qvel")[0, body.crate_dof[0]] = -0.25 + slower
     for hand in (0, 1):
         palm = sims.view("site_xpos")[0, scene.model.site(scene.character.palms[hand]).id]
@@ -151,14 +150,14 @@ def test_a_hand_pulls_as_far_out_as_it_is_and_keeps_the_crate_at_the_speed_of_th
 def test_steps_that_pull_are_short(scene, walker):
     sims = begun(scene, walker)
     hold_both(scene, walker, sims)
-    memory = sims.view("userdata")[0]
-    memory[mem.HAUL] = -1.0
-    memory[mem.PERIOD] = walker.settings.pull_period
-    walker.control(sims)
-    assert memory[mem.PERIOD] == walker.settings.pull_period < walker.styles[0].period
-    memory[mem.HAUL] = 1.0
-    walker.control(sims)
-    assert memory[mem.PERIOD] > walker.settings.pull_period
+    memory = sims.memory(mem.MEMORY)[0]
+    memory.haul = -1.0
+    memory.period = walker.settings.pull_period
+    walker.law(sims)
+    assert memory.period == walker.settings.pull_period < walker.styles[0].period
+    memory.haul = 1.0
+    walker.law(sims)
+    assert memory.period > walker.settings.pull_period
 
 
 @pytest.mark.parametrize(("share", "holds"), [(0.97, True), (1.03, False)])
@@ -171,10 +170,10 @@ def test_a_hand_lets_go_of_what_pulls_too_hard(scene, walker, share, holds):
     walker.start(sims)
     grip = grips_of(scene.character, scene.props).index((0, "crate", 0))
     walker.hold(sims, 0, 0, grip)
-    sims.view("userdata")[0, MINE[0] + mem.FIRM] = 1.0
-    out = walker.control(sims)
+    sims.memory(mem.MEMORY).hand_firm[0, 0] = 1.0
+    out = walker.law(sims)
     assert walker.holding(sims, 0, 0) == (grip if holds else None)
-    closed = out[0, scene.motors.joints :].reshape(-1, 4)
+    closed = out[0, walker.drive.joints :].reshape(-1, 4)
     assert (closed[grip] == (1.0 if holds else 0.0)).all()
     assert not np.delete(closed, grip, axis=0).any()
 
@@ -184,6 +183,7 @@ def test_a_standing_walker_brings_its_palm_to_a_target(scene, walker, hand):
     """Three places at once: ahead, to the side and high, all within nine tenths of the arm."""
     side = 1.0 if hand == 0 else -1.0
     sims = Sims(scene, 3, 1)
+    sims.use(walker.drive)
     sims.load(scene.state())
     walker.start(sims)
     stood = sims.view("xanchor")[0, body_of(scene, WalkSettings()).joint[ARMS + 2 * hand]]
@@ -192,7 +192,7 @@ def test_a_standing_walker_brings_its_palm_to_a_target(scene, walker, hand):
     for row, target in enumerate(targets):
         walker.reach(sims, row, hand, target)
     for _ in range(round(3.0 / scene.dt)):
-        sims.act(walker.control(sims))
+        sims.act(walker.control(sims), walker.drive)
     palms = sims.view("site_xpos")[:, scene.model.site(scene.character.palms[hand]).id]
     assert np.linalg.norm(palms - targets, axis=1).max() < 0.005
-    assert (sims.view("userdata")[:, mem.MODE] == mem.STAND).all()
+    assert (sims.memory(mem.MEMORY).mode == mem.STAND).all()

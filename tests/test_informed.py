@@ -27,7 +27,7 @@ def taught(count: int = 120, seed: int = 0) -> Learners:
 def answers(learners: Learners) -> bytes:
     """All that they say of some new states, to the last bit."""
     states = pairs(40, 9)[0]
-    actions, distances = learners.forest.nearest(states)
+    actions, distances = learners.forest.recall(states)
     return actions.tobytes() + distances.tobytes() + learners.network.predict(states).tobytes()
 
 
@@ -68,7 +68,7 @@ def test_a_pair_is_taught_to_both():
     learners = taught(3)
     assert (len(learners.forest), len(learners.network)) == (3, 3)
     states, actions = pairs(3)
-    found, distances = learners.forest.nearest(states)
+    found, distances = learners.forest.recall(states)
     assert found == pytest.approx(actions, abs=1e-6) and distances == pytest.approx(0)
 
 
@@ -108,7 +108,7 @@ def test_what_was_kept_is_restored(count):
     assert len(other) == len(learners) == count
     assert other.network.ready == learners.network.ready == (count > FEWEST)
     if count:
-        found, distances = other.forest.nearest(states)
+        found, distances = other.forest.recall(states)
         assert found == pytest.approx(actions, abs=1e-6) and distances == pytest.approx(0)
         assert other.forest.rebuilt >= other.forest.trees
     if learners.network.ready:  # else nothing was learned
@@ -197,7 +197,7 @@ def test_pairs_may_be_added_and_asked_for_while_a_thread_learns():
     learners.start()
     for state, action in zip(*pairs(200, 5), strict=True):
         learners.add(state, action)
-        found, _ = learners.forest.nearest(state[None])
+        found, _ = learners.forest.recall(state[None])
         assert found[0] == pytest.approx(action, abs=1e-6)  # it is among the last
         assert np.isfinite(learners.network.predict(state[None])).all()
     learners.stop()

@@ -4,18 +4,23 @@ import numpy as np
 import pytest
 
 from tumble.characters.biped import biped
-from tumble.scenarios.terrain import across
-from tumble.scenarios.walking import walking_scene
 from tumble.walking import Walker
 from tumble.walking import memory as mem
 from tumble.walking.landing import choose, lean_of
 from tumble.walking.settings import WalkSettings
 from tumble.walking.walker import Constants
+from tumble.world.props import Box
+from tumble.world.scene import Ground, Scene
 from tumble.world.sims import Sims
 
 HEEL, TOE, NEAR, REACH, USUAL = 0.1, 0.2, 0.08, 0.69, 0.4
 FAR = 1e9  # no wall
 K = Constants(*(float(value) for value in vars(WalkSettings()).values()))
+
+
+def across(name: str, first: float, thick: float, bottom: float, top: float) -> Box:
+    """A box across the way, part of the ground."""
+    return Box(name, (first + thick / 2, 0.0, (bottom + top) / 2), (thick / 2, 1.5, (top - bottom) / 2), ground=True)
 
 
 def hurdles(*boxes) -> np.ndarray:
@@ -24,8 +29,8 @@ def hurdles(*boxes) -> np.ndarray:
 
 
 def landing(spans, start, at, natural, *, halt=0.0, limit=mem.UNLIMITED, heavy=False) -> float:
-    memory = np.zeros(mem.USED)
-    memory[[mem.HALT, mem.LIMIT, mem.STOOP]] = halt, limit, mem.UNLIMITED
+    (memory,) = np.zeros(1, mem.WALKER).view(np.recarray)
+    memory.halt, memory.speed_limit, memory.stoop_distance = halt, limit, mem.UNLIMITED
     return choose(K, memory, spans, len(spans), start, at, natural, USUAL, HEEL, TOE, NEAR, FAR, REACH, heavy)
 
 
@@ -62,25 +67,31 @@ def test_from_a_stand_it_lands_close_beyond():
 
 
 def test_over_two_hurdles_it_is_up_on_its_toes_before_it_strikes_and_lands_flat_behind():
-    scene = walking_scene(biped(), [across("a", 1.75, 0.2, 0.0, 0.4), across("b", 3.0, 0.1, 0.0, 0.3)])
+    boxes = [across("a", 1.75, 0.2, 0.0, 0.4), across("b", 3.0, 0.1, 0.0, 0.3)]
+    scene = Scene(biped(), boxes, Ground(friction=0.8))
     walker, sims = Walker(scene), Sims(scene, 1, nthread=1)
+    sims.use(walker.drive)
     sims.load(scene.state())
     walker.start(sims)
     walker.wish(sims, speed=0.7, heading=0.0)
     feet = [scene.body(name) for name in scene.character.feet]
     rest = sims.view("xpos")[0, feet, 2].min()
-    rises, noses, last = [], [], sims.view("userdata")[0].copy()
-    for _ in range(round(13.0 / scene.dt)):
-        sims.act(walker.control(sims))
-        memory, stance = sims.view("userdata")[0], int(last[mem.SIDE])
-        over = last[mem.MODE] == mem.WALK and last[mem.TOP] > 0.25 and last[mem.BUSY] == 1.0
-        if over and (memory[mem.SIDE] != stance or memory[mem.MODE] != mem.WALK):
-            if last[mem.TRAILS] == 0.0:
+    rises, noses, memory = [], [], sims.memory(mem.MEMORY)[0]
+
+    def watched(sims: Sims) -> np.ndarray:
+        last = memory.copy()
+        chosen, stance = walker.law(sims), int(last.stance)
+        over = last.mode == mem.WALK and last.obstacle_top > 0.25 and last.planned == 1.0
+        if over and (memory.stance != stance or memory.mode != mem.WALK):
+            if last.trailing == 0.0:
                 rises.append(sims.view("xpos")[0, feet[stance], 2] - rest)
-            elif last[mem.HALT] == 1.0:
+            elif last.halt == 1.0:
                 nose = sims.view("xmat")[0, feet[1 - stance]].reshape(3, 3)[2, 0]
                 noses.append(np.degrees(np.arcsin(nose)))
-        last = memory.copy()
+        return chosen
+
+    for _ in range(round(13.0 / scene.dt)):
+        sims.act(watched, walker.drive)
     assert sims.view("com")[0, 0] > 3.5
     assert len(rises) == 2 and rises[0] > 0.01  # the first one is a long step
     assert len(noses) == 1 and abs(noses[0]) < 12.0

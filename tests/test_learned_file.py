@@ -15,22 +15,22 @@ import numpy as np
 import pytest
 from test_studio_stage import Seats, advance, do
 
-from tumble.cli.learning import Learning
+from tumble import files
 from tumble.control.controller import Controller, closing
 from tumble.errors import UserError
 from tumble.learners import Learners
 from tumble.learners.experience import Experience
-from tumble.live import keeper, learned_file
+from tumble.live import learned_file
 from tumble.live.commands import SetParameter
-from tumble.live.experience_file import ExperienceFile
 from tumble.live.learned_file import LearnedFile
+from tumble.live.learning import Learning
 from tumble.live.recording import Recorder
 from tumble.live.session import Session
 from tumble.planners import MCTS, MCTSSettings, Planned
-from tumble.scenarios import SCENARIOS, run_trial
+from tumble.scenarios import SCENARIOS, Trial, run_trial
+from tumble.studio.choice import Choice, live
 from tumble.studio.panels import learned_text
 from tumble.studio.stage import Stage
-from tumble.studio.trial import Choice, StudioTrial, live
 from tumble.world.props import Ball
 from tumble.world.scene import Scene
 
@@ -109,7 +109,7 @@ def test_what_was_learned_is_there_again(path):
     again = loaded(path)
     assert len(again) == 120 and again.network.updates == learners.network.updates == 21
     assert same(again, learners)
-    found, distances = again.forest.nearest(pairs(120)[0])
+    found, distances = again.forest.recall(pairs(120)[0])
     assert np.array_equal(found.astype(np.float32), pairs(120)[1].astype(np.float32)) and not distances.any()
 
 
@@ -208,9 +208,16 @@ def test_what_is_frozen_is_only_loaded(path):
 def test_as_a_listener_it_saves_every_ten_seconds(path, scene, still, monkeypatch):
     """Of wall time; at a frame at which nothing is new, nothing is written."""
     now, saved, done = [0.0], [], threading.Semaphore(0)
-    whole = learned_file.replace_file
+    whole = learned_file.replace_locked
+
+    def noted(*arguments):
+        file = whole(*arguments)
+        saved.append(now[0])
+        done.release()
+        return file
+
     monkeypatch.setattr(learned_file.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(learned_file, "replace_file", lambda *a: (whole(*a), saved.append(now[0]), done.release()))
+    monkeypatch.setattr(learned_file, "replace_locked", noted)
     learners = blank()
     session = Session(scene, still, scene.state())
     with LearnedFile(path, learners, ABOUT) as file:
@@ -230,15 +237,15 @@ def test_as_a_listener_it_saves_every_ten_seconds(path, scene, still, monkeypatc
 
 
 def test_a_disk_that_hangs_does_not_hold_up_a_session(path, monkeypatch):
-    on, saves, whole = threading.Event(), [], learned_file.replace_file
+    on, saves, whole = threading.Event(), [], learned_file.replace_locked
 
     def hang(*arguments):
         assert on.wait(60)
         saves.append(1)
-        whole(*arguments)
+        return whole(*arguments)
 
-    monkeypatch.setattr(learned_file, "replace_file", hang)
-    monkeypatch.setattr(learned_file, "EVERY", 0.0)
+    monkeypatch.setattr(learned_file, "replace_locked", hang)
+    monkeypatch.setattr(learned_file, "REPLACED", 0.0)
     learners = blank()
     file = LearnedFile(path, learners, ABOUT)
     for state, action in zip(*pairs(100), strict=True):
@@ -258,7 +265,7 @@ def test_a_full_disk_is_told_at_the_next_frame_and_at_the_end(path, monkeypatch,
     def full(*arguments, **more):
         raise error
 
-    monkeypatch.setattr(learned_file, "EVERY", 0.0)
+    monkeypatch.setattr(learned_file, "REPLACED", 0.0)
     monkeypatch.setattr(learned_file.np, "savez", full)
     learners = blank()
     file = LearnedFile(path, learners, ABOUT)
@@ -296,7 +303,7 @@ import numpy as np
 from tumble.live import learned_file
 from tumble.learners import Learners
 from tumble.live.learned_file import LearnedFile
-learned_file.EVERY = 0.0
+learned_file.REPLACED = 0.0
 path, before, left = Path(sys.argv[1]), 0, 0
 
 def learners_of(path):
@@ -515,15 +522,16 @@ def test_a_disk_that_cannot_be_read_is_no_spoiled_file(path, monkeypatch):
     def broken(file):
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(keeper, "format_of", broken)
+    monkeypatch.setattr(learned_file, "format_of", broken)
     with pytest.raises(UserError, match=r"cannot read .*a\.learned: Input/output error"):
         LearnedFile(path, blank(), ABOUT)
     assert path.read_bytes() == before and names_in(path.parent) == ["a.learned"]
 
 
 def test_no_pickle():
-    source = Path(learned_file.__file__).read_text()
-    assert "pickle" not in source and "np.load" not in source
+    for module in (files, learned_file):
+        source = Path(module.__file__).read_text()
+        assert "pickle" not in source and "np.load" not in source
 
 
 # Files for something else ---------------------------------------------------------------------------
@@ -552,7 +560,7 @@ def refused(make, path: Path) -> str:
     with pytest.raises(UserError) as caught:
         make()
     assert path.read_bytes() == before and names_in(path.parent) == [path.name]
-    keeper.locked(path).close()
+    files.locked(path).close()
     return str(caught.value)
 
 
@@ -579,12 +587,12 @@ def test_a_file_of_another_version_is_refused_and_left_alone(path, frozen):
 def test_experience_and_learners_know_each_others_files(path, frozen):
     wrote(path, 4)
     experience = Experience(FEATURES, SIZE)
-    assert refused(lambda: ExperienceFile(path, experience, ABOUT, frozen), path) == (
+    assert refused(lambda: LearnedFile(path, experience, ABOUT, frozen), path) == (
         f"{path} is no file of experience: its format is 'tumble learners 1', this controller needs"
         " 'tumble experience 1'; choose another file"
     )
     path.unlink()
-    with ExperienceFile(path, experience, ABOUT):
+    with LearnedFile(path, experience, ABOUT):
         experience.extend(*pairs(4))
     assert refused(lambda: LearnedFile(path, blank(), ABOUT, frozen), path) == (
         f"{path} is no file of learners: its format is 'tumble experience 1', this controller needs"
@@ -592,15 +600,14 @@ def test_experience_and_learners_know_each_others_files(path, frozen):
     )
 
 
-@pytest.mark.parametrize("make", [LearnedFile, ExperienceFile])
+@pytest.mark.parametrize("make", [blank, lambda: Experience(FEATURES, SIZE)], ids=["learners", "experience"])
 def test_a_recording_is_no_spoiled_file(path, scene, still, make):
     session = Session(scene, still, scene.state())
     recorder = Recorder(session, "stand", "still", 0)
     session.step()
     recorder.recording.save(path)
-    learned = blank() if make is LearnedFile else Experience(FEATURES, SIZE)
-    assert "its format is 'tumble recording 1', this controller needs" in refused(
-        lambda: make(path, learned, ABOUT), path
+    assert "its format is 'tumble recording 2', this controller needs" in refused(
+        lambda: LearnedFile(path, make(), ABOUT), path
     )
 
 
@@ -613,7 +620,7 @@ import numpy as np
 from tumble.live import learned_file
 from tumble.live.learned_file import LearnedFile
 from tumble.learners import Learners
-learned_file.EVERY = 0.0
+learned_file.REPLACED = 0.0
 learners = Learners(5, 3, 0)
 with LearnedFile(Path(sys.argv[1]), learners, {"character": "humanoid", "planner": "mcts", "gain": 10.0}) as file:
     print("open", flush=True)
@@ -686,7 +693,7 @@ def spoil(controller: Controller, monkeypatch) -> None:
     def train(updates):
         raise Odd("out of order")
 
-    monkeypatch.setattr(controller.planner.learners.network, "train", train)
+    monkeypatch.setattr(controller.planner.learner.network, "train", train)
 
 
 def test_closing_raises_what_went_wrong_first(still, monkeypatch):
@@ -713,14 +720,14 @@ def test_a_trial_ends_its_threads(scene, goal):
     def watch(session):
         session.listeners.append(lambda session, frame: seen.append(len(learning_threads())))
 
-    assert run_trial(stand, scene, controller, 0, 0.2, watch).finished
+    assert run_trial(Trial(stand, seconds=0.2, scene=scene, made=controller), watch).finished
     assert seen == [1] * 6 and learning_threads() == []
 
     def fail(session):
         session.listeners.append(lambda session, frame: {}["odd"])
 
     with pytest.raises(KeyError, match="odd"):
-        run_trial(stand, scene, controller, 0, 0.2, fail)
+        run_trial(Trial(stand, seconds=0.2, scene=scene, made=controller), fail)
     assert learning_threads() == []
 
 
@@ -728,18 +735,18 @@ def test_an_error_of_the_thread_fails_the_trial(scene, goal, monkeypatch):
     stand, controller = SCENARIOS["stand"](), Planned(MCTS(scene, LIVE, 0, 1), goal)
     spoil(controller, monkeypatch)
     with pytest.raises(Odd, match="out of order"):
-        run_trial(stand, scene, controller, 0, 0.2)
+        run_trial(Trial(stand, seconds=0.2, scene=scene, made=controller))
 
 
 def test_learners_that_a_planner_leaves_behind_are_closed(scene, goal):
     controller = Planned(MCTS(scene, LIVE, 0, 1), goal)
     session = Session(scene, controller, scene.state())
     session.step()
-    old = controller.planner.learners
+    old = controller.planner.learner
     controller.set_parameters({"samples": 7})
-    assert controller.planner.learners is old and old.running
+    assert controller.planner.learner is old and old.running
     controller.set_parameters({"samples": 6, "gain": 20.0})
-    assert controller.planner.learners is not old and learning_threads() == []
+    assert controller.planner.learner is not old and learning_threads() == []
     session.step()
     assert len(learning_threads()) == 1
     controller.close()
@@ -752,9 +759,9 @@ STAND = Choice("stand", controller="mcts")
 
 def test_in_the_studio_who_can_learns_in_the_background():
     assert live(SMALL) == LIVE
-    assert StudioTrial(STAND, 1).settings == MCTSSettings(background=True)
-    assert StudioTrial(STAND, 1, SMALL).settings == SMALL
-    assert not hasattr(StudioTrial(Choice("stand"), 1).settings, "background")
+    assert STAND.trial(1).controller.settings == MCTSSettings(background=True)
+    assert STAND.trial(1, SMALL).controller.settings == SMALL
+    assert not hasattr(Choice("stand").trial(1).controller.settings, "background")
 
 
 class School:
@@ -762,7 +769,7 @@ class School:
 
     def __init__(self, path, settings=SMALL, frozen=False) -> None:
         self.seats = Seats()
-        self.learning = Learning(path, frozen, "mcts", StudioTrial(STAND, 1, settings).controller)
+        self.learning = Learning(path, frozen, "mcts", STAND.trial(1, settings).controller)
         self.stage = Stage(STAND, self.seats, 1, settings, self.learning)
         self.stage.start()
 
@@ -779,12 +786,12 @@ def test_a_stage_learns_and_goes_on_another_day(path):
         stage = school.stage
         advance(stage, 3)
         assert learned_text(stage) == "3 situations learned in a.learned (growing)"
-        do(stage, stage.reset, lambda: stage.take.send(SetParameter("samples", 8)))
+        do(stage, stage.reset, lambda: stage.director.send(SetParameter("samples", 8)))
         advance(stage, 2)
-        do(stage, lambda: stage.take.hurl((3.0, 0.0, 1.0), (0.0, 0.0, 0.0), 150.0))
+        do(stage, lambda: stage.director.throw((3.0, 0.0, 1.0), (0.0, 0.0, 0.0), 150.0))
         advance(stage, 1)
         assert (len(school.learning), stage.unused) == (6, "")
-        assert stage.take.controller.planner.learners is school.learning.learned
+        assert stage.trial.controller.planner.learner is school.learning.learner
     before = path.read_bytes()
     with School(path, frozen=True) as school:
         advance(school.stage, 2)
@@ -802,14 +809,14 @@ def test_another_body_and_another_gain_learn_by_themselves(path):
         do(stage, lambda: stage.choose(replace(STAND, character="humanoid-light")))
         advance(stage, 2)
         assert said.count("a.learned is not used: it was learned with character humanoid") == 1
-        assert stage.take.controller.planner.learners is not school.learning.learned
+        assert stage.trial.controller.planner.learner is not school.learning.learner
         do(stage, lambda: stage.choose(STAND))
-        do(stage, lambda: stage.take.send(SetParameter("gain", 20.0), SetParameter("samples", 8)))
+        do(stage, lambda: stage.director.send(SetParameter("gain", 20.0), SetParameter("samples", 8)))
         advance(stage, 3)
         assert said.count("a.learned is not used: it was learned with gain 10") == 1
         assert learned_text(stage).endswith("in a.learned (not used: it was learned with gain 10)")
         do(stage, lambda: stage.choose(replace(STAND, controller="smc")))
-        stage.take.controller.set_parameters({"samples": 6, "horizon": 0.4})
+        stage.trial.controller.set_parameters({"samples": 6, "horizon": 0.4})
         advance(stage, 1)
         assert stage.unused == "it was learned with planner mcts, gain 10"
         assert len(school.learning) == 1
@@ -820,19 +827,19 @@ def test_learners_of_another_kind_are_not_given_to_who_has_them(scene, goal, pat
     controller = Planned(MCTS(scene, LIVE, 0, 1), goal)
     session = Session(scene, controller, scene.state())
     with Learning(path, False, "mcts", controller) as learning:
-        assert learning.teach(controller) == "" and controller.planner.learners is learning.learned
+        assert learning.teach(controller) == "" and controller.planner.learner is learning.learner
         session.step()
         controller.planner.about = controller.planner.about | {"gain": 20.0}
         assert learning.teach(controller) == "it was learned with gain 10"
-        own = controller.planner.learners
-        assert own is not learning.learned and not learning.learned.running and len(own) == 0
+        own = controller.planner.learner
+        assert own is not learning.learner and not learning.learner.running and len(own) == 0
         learning.teach(controller)
-        assert controller.planner.learners is own
+        assert controller.planner.learner is own
     controller.close()
 
 
 def test_a_stage_ends_threads_where_nobody_learns(path):
-    """While it is paused, when another controller comes, when it ends; a thrown ball is another controller too."""
+    """While it is paused, when another controller comes, when it ends; a thrown ball ends nothing."""
     with School(path, LIVE) as school:
         stage, seen = school.stage, []
 
@@ -847,11 +854,11 @@ def test_a_stage_ends_threads_where_nobody_learns(path):
         stage.pause()
         do(stage, lambda: None)
         assert [thread.name for thread in learning_threads()] == ["writes a.learned"]
-        for job in (
-            lambda: stage.take.hurl((3.0, 0.0, 1.0), (0.0, 0.0, 0.0), 150.0),
-            stage.reset,
-            lambda: stage.choose(replace(STAND, character="humanoid-light")),
-            lambda: stage.choose(replace(STAND, controller="cpbp")),
+        for job, left in (
+            (lambda: stage.director.throw((3.0, 0.0, 1.0), (0.0, 0.0, 0.0), 150.0), both),
+            (stage.reset, both[1:]),
+            (lambda: stage.choose(replace(STAND, character="humanoid-light")), both[1:]),
+            (lambda: stage.choose(replace(STAND, controller="cpbp")), both[1:]),
         ):
 
             def change(job=job) -> None:
@@ -860,7 +867,7 @@ def test_a_stage_ends_threads_where_nobody_learns(path):
                 seen.append([thread.name for thread in learning_threads()])
 
             do(stage, change)
-            assert seen[-1] == ["writes a.learned"]
+            assert sorted(seen[-1]) == left
 
 
 def test_what_goes_wrong_in_a_thread_is_told(path, monkeypatch):
@@ -872,7 +879,7 @@ def test_what_goes_wrong_in_a_thread_is_told(path, monkeypatch):
         raise Odd("out of order")
 
     with School(path, LIVE) as school:
-        stage, learners = school.stage, school.learning.learned
+        stage, learners = school.stage, school.learning.learner
         monkeypatch.setattr(learners.network, "train", train)
 
         def step_and_wait() -> None:
@@ -890,11 +897,11 @@ def test_what_goes_wrong_in_a_thread_is_told(path, monkeypatch):
 
 
 def test_another_scene_of_the_same_body_goes_on_with_what_was_learned():
-    take = StudioTrial(Choice("learn-hop", "monoped", "mcts"), 1, SMALL)
+    trial = Choice("learn-hop", "monoped", "mcts").trial(1, SMALL)
     for _ in range(3):
-        take.step()
-    learners = take.controller.planner.learners
-    other = Scene(take.scene.character, [Ball("thrown")])
-    take.enter(other, other.carried(take.session.world.state[0], take.scene), take.session.time)
-    assert take.controller.planner.scene is other and take.controller.planner.learners is learners
+        trial.step()
+    learners = trial.controller.planner.learner
+    other = Scene(trial.scene.character, [Ball("thrown")])
+    trial.enter(other)
+    assert trial.controller.planner.scene is other and trial.controller.planner.learner is learners
     assert len(learners) == 3

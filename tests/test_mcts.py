@@ -41,7 +41,7 @@ def pairs(hopper) -> tuple[np.ndarray, np.ndarray]:
     """States and actions of a monoped that was at it for 120 frames."""
     planner = make(hopper, updates=0)
     live(planner, gait(hopper, velocity=(0.5, 0.0)), 120)
-    kept = planner.learners.kept()
+    kept = planner.learner.kept()
     return kept["states"], kept["actions"]
 
 
@@ -53,8 +53,8 @@ def taught(scene: Scene, pairs: tuple[np.ndarray, np.ndarray], updates: int = 20
     """A planner whose forest and network know the pairs."""
     planner = make(scene, **changes)
     for state, action in zip(*pairs, strict=True):
-        planner.learners.add(state, action)
-    planner.learners.work(updates)
+        planner.learner.add(state, action)
+    planner.learner.work(updates)
     return planner
 
 
@@ -81,8 +81,8 @@ def told(plans: list[Plan]) -> bytes:
 
 def learned(planner: MCTS, pairs: tuple[np.ndarray, np.ndarray]) -> bytes:
     """All that the learners say, to the last bit."""
-    forest, network = planner.learners.forest, planner.learners.network
-    return b"".join(array.tobytes() for array in (*forest.nearest(pairs[0]), network.predict(pairs[0])))
+    forest, network = planner.learner.forest, planner.learner.network
+    return b"".join(array.tobytes() for array in (*forest.recall(pairs[0]), network.predict(pairs[0])))
 
 
 def spied(monkeypatch, name: str) -> list[tuple]:
@@ -170,7 +170,7 @@ def test_roles_fit_any_number_of_slots(advised, recalled, guided, free):
 def told_to_draw(hopper, pairs, monkeypatch, **changes: Any) -> list[SimpleNamespace]:
     """What the second frame of a taught planner has drawn, step by step."""
     planner, goal = taught(hopper, pairs, samples=16, **changes), gait(hopper, velocity=(0.5, 0.0))
-    planner.learners.growing = False
+    planner.learner.growing = False
     planner.plan(hopper.state(), goal)
     calls = spied(monkeypatch, "draw")
     planner.plan(hopper.state(), goal)
@@ -201,7 +201,7 @@ def test_advice_is_the_networks(hopper, pairs, monkeypatch):
     planner = steps[0].planner
     rows = slice(1, Roles.of(planner.settings, True, True, True).noisy.stop)
     for k, step in enumerate(steps):
-        assert np.array_equal(step.advice[rows], planner.learners.network.predict(planner._starts[k, rows]))
+        assert np.array_equal(step.advice[rows], planner.learner.network.predict(planner._starts[k, rows]))
     assert not np.array_equal(steps[3].advice[rows], steps[0].advice[rows])
 
 
@@ -210,15 +210,18 @@ def test_the_last_frames_best_trajectories_guide(hopper, stroll, monkeypatch, ke
     """By the states and actions of the same moment, one step on; the best of all comes first."""
     planner, state = make(hopper, samples=16, kept=kept), hopper.state()
     first = planner.plan(state, stroll)
-    calls = spied(monkeypatch, "nearest")
+    tables, draws, done = spied(monkeypatch, "Table"), spied(monkeypatch, "draw"), planner._done
     planner.plan(state, stroll)
-    each = len(calls) // 5  # some slots after others; of the last step there is nothing to say
-    assert len(calls) == 5 * each > 0
+    assert (len(tables), len(draws)) == (5, 6)  # of the last step there is nothing to say
     world, features = start(hopper, state), np.empty((1, planner.memory[0]), np.float32)
-    for k, (_, known, actions, _, _) in enumerate(calls[::each]):
+    rows = Roles.of(planner.settings, False, True, True).previous
+    assert rows.start < rows.stop
+    for k, (known,) in enumerate(tables):
+        actions, guides = done[k + 1], draws[k][DRAW.index("guides")][rows]
+        assert (guides[:, None] == actions).all(axis=2).any(axis=1).all()
         world.act(first.controls[k : k + 1])
         planner._features.of(world, stroll, False, features)
-        angles = world.view("qpos")[0, hopper.motors.qpos]
+        angles = world.view("qpos")[0, hopper.drive.qpos]
         assert len(known) == len(actions) == max(1, 16 * kept)
         assert np.array_equal(known[0], features[0])
         assert actions[0] == pytest.approx(angles + first.controls[k + 1, :6] / planner.settings.gain)
@@ -237,8 +240,8 @@ def test_in_the_first_frame_the_forest_guides_already(hopper, stroll, pairs, mon
 def test_switches_turn_network_and_forest_off(hopper, pairs, monkeypatch):
     asked = []
     planner = taught(hopper, pairs, network=False, forest=False)
-    monkeypatch.setattr(planner.learners.network, "predict", lambda states: asked.append("network"))
-    monkeypatch.setattr(planner.learners.forest, "nearest", lambda states: asked.append("forest"))
+    monkeypatch.setattr(planner.learner.network, "predict", lambda states: asked.append("network"))
+    monkeypatch.setattr(planner.learner.forest, "nearest", lambda states: asked.append("forest"))
     live(planner, gait(hopper, velocity=(0.5, 0.0)), 3)
     assert asked == []
 
@@ -250,8 +253,8 @@ def test_the_forest_guides_where_it_knows_a_nearer_state(hopper, pairs, monkeypa
         planner = make(hopper, samples=16)
         planner.plan(hopper.state(), goal)
         monkeypatch.setattr(
-            planner.learners.forest,
-            "nearest",
+            planner.learner.forest,
+            "recall",
             lambda states, far=far: (np.full((len(states), 6), 0.123), np.full(len(states), far - 1.0)),
         )
         with monkeypatch.context() as patch:
@@ -421,14 +424,14 @@ def test_draws_are_towards_the_pose_that_the_goal_names(monkeypatch):
 def test_the_first_frame_goes_on_from_the_angles_there_are(hopper, stroll, monkeypatch):
     calls, state = spied(monkeypatch, "draw"), hopper.state(lying="prone")
     make(hopper).plan(state, stroll)
-    assert np.array_equal(calls[0][DRAW.index("before")], np.tile(hopper.show(state).qpos[hopper.motors.qpos], (8, 1)))
+    assert np.array_equal(calls[0][DRAW.index("before")], np.tile(hopper.show(state).qpos[hopper.drive.qpos], (8, 1)))
 
 
 def test_reset_forgets_frames_and_not_what_was_learned(hopper, stroll):
     planner = make(hopper)
     live(planner, stroll, 5)
     planner.reset()
-    assert planner.learners.network.added == 5 and not planner.recovering
+    assert planner.learner.network.added == 5 and not planner.recovering
     with_none = make(hopper, forest=False, network=False)
     plans = told(live(with_none, stroll, 5))
     with_none.reset()
@@ -493,7 +496,7 @@ def test_any_character_with_few_samples(name):
     scene = Scene(character(name))
     goal = gait(scene, velocity=(1, 0))
     for plan in live(make(scene, samples=2, horizon=0.1), goal, 3):
-        assert plan.controls.shape == (3, scene.motors.size)
+        assert plan.controls.shape == (3, scene.drive.size)
         assert np.isfinite(plan.cost)
 
 
@@ -520,7 +523,7 @@ def test_who_stands_moves_as_the_settings_say(hopper, stroll, monkeypatch):
     widths, gain, strength = motion(calls)
     assert widths == pytest.approx([20, 30, 12, 2]) and (gain, strength) == (8.0, 0.4)
     assert not planner.recovering and plan.statistics["recovering"] == 0
-    assert (plan.controls[:, hopper.motors.joints :] == 0.4).all()
+    assert (plan.controls[:, hopper.drive.joints :] == 0.4).all()
 
 
 @pytest.mark.parametrize("lying", ["supine", "prone"])
@@ -532,7 +535,7 @@ def test_who_is_down_is_stronger_stiffer_and_bolder(hopper, stroll, monkeypatch,
     assert widths[2] == pytest.approx(12)  # facts 5.2
     assert (gain, strength) == (3 * 8.0, 0.9)
     assert planner.recovering and plan.statistics["recovering"] == 1
-    assert (plan.controls[:, hopper.motors.joints :] == 0.9).all()
+    assert (plan.controls[:, hopper.drive.joints :] == 0.9).all()
 
 
 def test_who_is_going_to_be_down_recovers_from_the_next_frame_on(hopper, stroll):
@@ -560,7 +563,7 @@ def test_recovery_is_told_to_the_learners(hopper, stroll):
     for lying in ("upright", "supine"):
         planner.reset()
         planner.plan(hopper.state(lying=lying), stroll)
-    assert sorted(planner.learners.kept()["states"][:, 1]) == [0, 10]
+    assert sorted(planner.learner.kept()["states"][:, 1]) == [0, 10]
 
 
 # Without search -------------------------------------------------------------------------------------
@@ -575,20 +578,20 @@ def test_without_search_the_network_is_followed(hopper, stroll, pairs, lying):
     before, plan = learned(planner, pairs), planner.plan(state, stroll)
     planner.sims.act = act  # type: ignore[method-assign]
     assert plan.sim_steps == 0 and plan.broken == 0
-    assert plan.controls.shape == (1, hopper.motors.size)
+    assert plan.controls.shape == (1, hopper.drive.size)
     data, down = hopper.show(state), lying == "supine"
     features = np.empty((8, planner.memory[0]))
     planner.sims.load(state)
     planner._features.of(planner.sims, stroll, down, features)
     low, high = np.array([hopper.model.joint(joint).range for joint in hopper.character.joints]).T
-    angles = np.clip(planner.learners.network.predict(features[:1])[0], low, high)
+    angles = np.clip(planner.learner.network.predict(features[:1])[0], low, high)
     settings = planner.settings
     gain = settings.gain * (settings.recovery_gain if down else 1)
     strength = settings.recovery_strength if down else settings.strength
-    assert plan.controls[0, :6] == pytest.approx(gain * (angles - data.qpos[hopper.motors.qpos]), abs=1e-5)
+    assert plan.controls[0, :6] == pytest.approx(gain * (angles - data.qpos[hopper.drive.qpos]), abs=1e-5)
     assert (plan.controls[0, 6:] == strength).all()
     assert plan.values == pytest.approx(stroll.values(start(hopper, state))) and plan.cost == plan.values.sum()
-    assert len(planner.learners) == len(pairs[0]) and learned(planner, pairs) == before
+    assert len(planner.learner) == len(pairs[0]) and learned(planner, pairs) == before
 
 
 def test_without_search_and_without_a_trained_network_there_is_search(hopper, stroll):
@@ -611,9 +614,9 @@ def test_search_can_be_switched_on_and_off(hopper, stroll, pairs):
 
 def test_what_is_done_is_taught_to_both(hopper, stroll, monkeypatch):
     planner, world, pairs = make(hopper), start(hopper), []
-    add = planner.learners.add
+    add = planner.learner.add
     monkeypatch.setattr(
-        planner.learners, "add", lambda *pair: (pairs.append([array.copy() for array in pair]), add(*pair))
+        planner.learner, "add", lambda *pair: (pairs.append([array.copy() for array in pair]), add(*pair))
     )
     features = np.empty((8, planner.memory[0]), np.float32)
     for frame in range(4):
@@ -621,12 +624,12 @@ def test_what_is_done_is_taught_to_both(hopper, stroll, monkeypatch):
         plan = planner.plan(state, stroll)
         planner.sims.load(state)
         planner._features.of(planner.sims, stroll, planner.recovering, features)
-        angles = hopper.show(state).qpos[hopper.motors.qpos]
+        angles = hopper.show(state).qpos[hopper.drive.qpos]
         assert np.array_equal(pairs[frame][0], features[0])
         assert pairs[frame][1] == pytest.approx(angles + plan.controls[0, :6] / planner.settings.gain)
         world.act(plan.controls[:1])
-    assert planner.learners.network.added == len(planner.learners) == len(pairs) == 4
-    found, distances = planner.learners.forest.nearest(np.array([state for state, _ in pairs]))
+    assert planner.learner.network.added == len(planner.learner) == len(pairs) == 4
+    found, distances = planner.learner.forest.recall(np.array([state for state, _ in pairs]))
     assert found == pytest.approx(np.array([action for _, action in pairs]), abs=1e-6)
     assert distances == pytest.approx(0)
 
@@ -634,10 +637,10 @@ def test_what_is_done_is_taught_to_both(hopper, stroll, monkeypatch):
 def test_the_network_is_trained_so_much_every_frame(hopper, stroll):
     planner = make(hopper, updates=2)
     live(planner, stroll, FEWEST + 5)
-    assert planner.learners.network.updates == 2 * 6  # from the frame with the hundredth pair on
+    assert planner.learner.network.updates == 2 * 6  # from the frame with the hundredth pair on
     other = make(hopper, updates=2, network=False)
     live(other, stroll, FEWEST + 5)
-    assert other.learners.network.updates == 0 and other.learners.network.added == FEWEST + 5
+    assert other.learner.network.updates == 0 and other.learner.network.added == FEWEST + 5
 
 
 def test_learning_in_step_gives_the_same_bits(hopper, stroll, pairs):
@@ -652,19 +655,19 @@ def test_learning_in_step_gives_the_same_bits(hopper, stroll, pairs):
 @pytest.mark.parametrize("background", [False, True])
 def test_frozen_learners_are_taught_nothing(hopper, stroll, pairs, background):
     planner = taught(hopper, pairs, background=background)
-    planner.learners.growing = False
-    before, updates = learned(planner, pairs), planner.learners.network.updates
+    planner.learner.growing = False
+    before, updates = learned(planner, pairs), planner.learner.network.updates
     live(planner, stroll, 4)
     planner.close()
-    assert planner.learners.network.added == len(planner.learners) == len(pairs[0])
-    assert planner.learners.network.updates == updates
+    assert planner.learner.network.added == len(planner.learner) == len(pairs[0])
+    assert planner.learner.network.updates == updates
     assert learned(planner, pairs) == before
 
 
 def test_learners_that_are_frozen_as_they_learn_stop_at_the_next_frame(hopper, stroll, pairs):
     planner = taught(hopper, pairs, background=True)
     planner.plan(hopper.state(), stroll)
-    planner.learners.growing = False
+    planner.learner.growing = False
     planner.plan(hopper.state(), stroll)
     running = alive()
     planner.close()
@@ -674,10 +677,10 @@ def test_learners_that_are_frozen_as_they_learn_stop_at_the_next_frame(hopper, s
 def test_learners_that_were_restored_are_as_good_as_those_that_were_kept(hopper, stroll, pairs):
     """What is kept is the network to the last bit; trees are others, so without the forest plans are the same."""
     planner, other = taught(hopper, pairs, forest=False), make(hopper, forest=False)
-    other.learners.restore(planner.learners.kept())
-    assert other.learners.network.ready
+    other.learner.restore(planner.learner.kept())
+    assert other.learner.network.ready
     for made in (planner, other):
-        made.learners.growing = False
+        made.learner.growing = False
     assert told(live(other, stroll, 3)) == told(live(planner, stroll, 3))
 
 
@@ -685,7 +688,7 @@ def test_it_has_learners_of_its_own_and_takes_no_experience(hopper):
     planner = make(hopper)
     assert planner.learns and planner.memory == (43, 6)
     with pytest.raises(UserError, match="MCTS does not learn from experience; choose: smc"):
-        planner.remember(Experience(*planner.memory))
+        planner.learn_with(Experience(*planner.memory))
 
 
 def test_other_sizes_keep_what_was_learned(hopper, stroll, pairs):
@@ -693,7 +696,7 @@ def test_other_sizes_keep_what_was_learned(hopper, stroll, pairs):
     for change in ({"samples": 12}, {"horizon": 0.4}, {"samples": 5, "horizon": 0.1}):
         other = planner.configured(replace(planner.settings, **change))
         assert other is not planner
-        assert other.learners is planner.learners
+        assert other.learner is planner.learner
         plan = other.plan(hopper.state(), stroll)
         assert plan.sim_steps == other.settings.samples * other.steps
     assert planner.configured(replace(planner.settings, variation=1.0)) is planner
@@ -709,7 +712,7 @@ def test_what_experience_must_have_in_common_is_what_it_is_now(hopper, change):
 def test_of_another_gain_nothing_that_was_learned_is_of_use(hopper, pairs):
     planner = taught(hopper, pairs)
     other = planner.configured(replace(planner.settings, gain=20.0, samples=12))
-    assert other.learners is not planner.learners and not other.learners.network.ready
+    assert other.learner is not planner.learner and not other.learner.network.ready
 
 
 # In the background ----------------------------------------------------------------------------------
@@ -719,17 +722,17 @@ def test_in_the_background_a_thread_learns_until_it_is_closed(hopper, stroll, pa
     planner = taught(hopper, pairs, background=True)
     assert alive() == []
     live(planner, stroll, 2)
-    assert len(alive()) == 1 and planner.learners.running
-    before = planner.learners.network.updates
+    assert len(alive()) == 1 and planner.learner.running
+    before = planner.learner.network.updates
     for _ in range(1000):
-        if planner.learners.network.updates > before:
+        if planner.learner.network.updates > before:
             break
         threading.Event().wait(0.01)
     live(planner, stroll, 2)
-    running, after = alive(), planner.learners.network.updates
+    running, after = alive(), planner.learner.network.updates
     planner.close()
     assert len(running) == 1 and after > before
-    assert alive() == [] and not planner.learners.running
+    assert alive() == [] and not planner.learner.running
     planner.close()
 
 
@@ -774,9 +777,9 @@ def test_what_goes_wrong_in_the_thread_reaches_the_caller(hopper, stroll, monkey
     def train(updates):
         raise Odd("out of order")
 
-    monkeypatch.setattr(planner.learners.network, "train", train)
-    planner.learners.start()
-    planner.learners._thread.join(10)
+    monkeypatch.setattr(planner.learner.network, "train", train)
+    planner.learner.start()
+    planner.learner._thread.join(10)
     with pytest.raises(Odd, match="out of order"):
         planner.plan(hopper.state(), stroll) if where == "plan" else planner.close()
     planner.close()

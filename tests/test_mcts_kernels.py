@@ -6,9 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.spatial.distance import cdist
 
-from tumble.planners.mcts.kernels import draw, fork, nearest
+from tumble.planners.mcts.kernels import draw, fork
 
 # Pruning and forking --------------------------------------------------------------------------------
 
@@ -80,28 +79,6 @@ def test_fixed_slots_are_never_pruned():
         parents, pruned = forked([9, 9, 9, 9, 1], 1.0, fixed)
         assert parents.tolist() == [*range(fixed), *[4] * (5 - fixed)]
         assert pruned == 4 - min(fixed, 4)
-
-
-# Neighbours -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("n", "known"), [(1, 1), (5, 1), (20, 16), (3, 100)])
-def test_nearest_by_brute_force(n, known):
-    rng = np.random.default_rng(known)
-    states, others = (rng.normal(size=(m, 175)).astype(np.float32) for m in (n, known))
-    actions, guides, distances = rng.normal(size=(known, 6)), np.empty((n, 6)), np.empty(n)
-    nearest(states, others, actions, guides, distances)
-    apart = cdist(states.astype(float), others.astype(float), "cityblock")
-    assert distances == pytest.approx(apart.min(axis=1), rel=175 * float(np.finfo(np.float32).eps))
-    assert np.array_equal(guides, actions[apart.argmin(axis=1)])
-
-
-def test_of_equally_near_ones_the_better_comes_first():
-    """Known trajectories are sorted by cost."""
-    known = np.ones((3, 4), np.float32)
-    guides, distances = np.empty((1, 2)), np.empty(1)
-    nearest(np.ones((1, 4), np.float32), known, np.arange(6.0).reshape(3, 2), guides, distances)
-    assert guides.tolist() == [[0, 1]] and distances[0] == 0
 
 
 # Draws ----------------------------------------------------------------------------------------------

@@ -7,9 +7,8 @@ from tumble.errors import UserError
 from tumble.skills.check import check_acts
 from tumble.skills.pointing import script_for
 from tumble.skills.script import parse
-from tumble.world.motors import ForceMotors
 from tumble.world.props import Ball, Box, Companion, Crate
-from tumble.world.scene import Physics, Scene
+from tumble.world.scene import Scene
 
 ONE = ((0.0, 0.0, 0.0),)
 AT = (1.23456, -2.0, 0.3)
@@ -24,7 +23,7 @@ def room():
         Crate("anvil", (0.0, 2.0, 0.2), mass=60.0, friction=0.2), Ball(), Box("wall", (6.0, 0.0, 0.5), (0.1, 2.0, 0.5)),
         Companion("ana", biped(legs=1.1).recipe, (-2.0, 0.0)),
     ]  # fmt: skip
-    return Scene(biped(), props, Physics(1 / 500, speculative=False), ForceMotors)
+    return Scene(biped(), props)
 
 
 @pytest.mark.parametrize(

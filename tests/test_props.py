@@ -10,7 +10,7 @@ import pytest
 from tumble.characters import biped, humanoid
 from tumble.errors import UserError
 from tumble.world.props import PARKED, PROPS, Ball, Box, Companion, Crate, prop_recipe, remake_prop
-from tumble.world.scene import Physics, Scene
+from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
 
@@ -24,7 +24,7 @@ def sims_of(scene: Scene, state: np.ndarray) -> Sims:
 def limp(sims: Sims, frames: int) -> None:
     """Let time pass without control."""
     for _ in range(frames):
-        sims.act(np.zeros((1, sims.scene.motors.size)))
+        sims.act(np.zeros((1, sims.scene.drive.size)))
 
 
 def hovering(scene: Scene) -> np.ndarray:
@@ -153,7 +153,8 @@ def test_a_ball_feels_its_place_and_velocity(ball_scene):
     ],
 )
 def test_a_ball_feels_the_ground(radius, gap, fall, speculative, touch):
-    scene = Scene(humanoid(), [Ball(radius=radius)], Physics(speculative=speculative))
+    scene = Scene(humanoid(), [Ball(radius=radius)], drives=["servo" if speculative else "torque"])
+    assert scene.drive.speculative == speculative
     data = scene.show(scene.placed(scene.state(), "ball", (3, 0, radius + gap), (0, 0, -fall)))
     assert (data.sensor("ball.ground").data[0] > 0) == touch
     assert not data.sensor("ball.contact").data.any()
@@ -338,7 +339,10 @@ STRANGERS = [
     ([{**BOX, "half": "abc"}], STRANGE),
     ([{**BOX, "half": [1, 1, 1e9]}], "half size of box 'b' must be a number"),
     ([{**BOX, "turn": "left"}], STRANGE),
-    ([{"kind": "companion", "name": "c", "recipe": {"kind": "biped"}}], "companions have force motors only"),
+    ([{"kind": "companion", "name": "c", "recipe": {"kind": "bipet"}}], "no character 'bipet'; there are: beast1"),
+    ([{"kind": "companion", "name": "c", "recipe": {"kind": "biped", "height": 9}}], "no proportion 'height' of a b"),
+    ([{"kind": "companion", "name": "c"}], STRANGE),
+    ([{"kind": "companion", "name": "c", "recipe": 3}], STRANGE),
     (["ball"], STRANGE),
     ([5], STRANGE),
     ("ball", STRANGE),

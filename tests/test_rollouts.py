@@ -24,8 +24,8 @@ OPTIONS = {
 
 def act(sims, rng, rows=slice(None)) -> None:
     """A step of random controls."""
-    low, high = sims.scene.motors.low, sims.scene.motors.high
-    sims.act(rng.uniform(low, high, (len(sims.broken[rows]), len(low))), rows)
+    low, high = sims.scene.drive.low, sims.scene.drive.high
+    sims.act(rng.uniform(low, high, (len(sims.broken[rows]), len(low))), rows=rows)
 
 
 def rolled(scene, steps=STEPS, watch=lambda sims: None, breaks=None):
@@ -60,13 +60,13 @@ def test_rows_are_noted_a_batch_at_a_time(scene):
     """As planners do it: all steps of some rows, then those of others."""
     together, _ = rolled(scene)
     sims, rng = Sims(scene, NSIM, 1), np.random.default_rng(0)
-    low, high = scene.motors.low, scene.motors.high
+    low, high = scene.drive.low, scene.drive.high
     controls = [rng.uniform(low, high, (NSIM, len(low))) for _ in range(STEPS)]
     sims.load(scene.state("t-pose", "supine"))
     batches = Rollouts(sims, STEPS)
     for rows in (slice(0, 2), slice(2, 3), slice(3, NSIM)):
         for k in range(STEPS):
-            sims.act(controls[k][rows], rows)
+            sims.act(controls[k][rows], rows=rows)
             batches.note(k, rows)
     for name in (*scene.channels, *FIELDS):
         assert np.array_equal(together.of(slice(NSIM)).view(name), batches.of(slice(NSIM)).view(name)), name

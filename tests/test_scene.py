@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import mujoco
 import numpy as np
@@ -9,8 +10,9 @@ import pytest
 
 from tumble.characters import humanoid
 from tumble.errors import UserError
-from tumble.world.props import PARKED, Ball, Box
-from tumble.world.scene import LYING, Physics, Scene
+from tumble.world.placing import LYING
+from tumble.world.props import PARKED, Ball, Box, Crate
+from tumble.world.scene import Ground, Scene
 
 
 @pytest.mark.parametrize("lying", LYING)
@@ -25,7 +27,7 @@ def test_a_state_touches_the_ground_at_its_lowest_point(scene, pose, lying):
         )
         assert lowest == pytest.approx(height, abs=1e-6)
         assert not data.qvel.any()
-        assert data.qpos[scene.motors.qpos] == pytest.approx(scene.character.pose(pose))
+        assert data.qpos[scene.drive.qpos] == pytest.approx(scene.character.pose(pose))
 
 
 @pytest.mark.parametrize(("lying", "z"), [("supine", 1), ("prone", -1)])
@@ -66,40 +68,70 @@ def test_a_recipe_builds_the_same_physics():
     scene = Scene(
         humanoid(legs=1.1, name="x"),
         [Ball(), Box("step", (1.0, 0.5, 0.1), (0.2, 0.3, 0.1), 0.4), Ball("b", 0.2, 1.0)],
-        Physics(timestep=0.02, substeps=2, friction=0.8),
+        Ground(friction=0.8, isotropic=True),
+        ["torque", "servo"],
     )
+    scene.claim("walker", np.dtype([("phase", "f8"), ("stance", "i8"), ("place", "f8", 3)]))
     again = Scene.from_recipe(json.loads(json.dumps(scene.recipe)))
     assert again.fingerprint == scene.fingerprint
     assert again.recipe == scene.recipe
     assert again.props == scene.props
-    assert again.dt == 0.02
-    assert again.model.opt.timestep == 0.01
+    assert again.ground == scene.ground == Ground(0.8, True)
+    assert list(again.drives) == ["torque", "servo"]
+    assert again.memory.claims == {"walker": 5}
+    assert again.dt == 1 / 30
+    assert again.model.opt.timestep == 1 / 510
 
 
-@pytest.mark.parametrize(
-    "change",
-    [{"timestep": 1 / 60}, {"substeps": 2}, {"motor_gain": 0.5}, {"friction": 0.5}, {"speculative": False}],
-    ids=str,
-)
-def test_fingerprint_tells_physics_apart(scene, change):
-    assert Scene(humanoid(), physics=Physics(**change)).fingerprint != scene.fingerprint
+def test_fingerprint_tells_physics_apart(scene):
+    scenes = [
+        scene,
+        Scene(humanoid(), ground=Ground(friction=0.5)),
+        Scene(humanoid(), ground=Ground(isotropic=True)),
+        Scene(replace(humanoid(), motor_gain=0.5)),
+        *(Scene(humanoid(), drives=drives) for drives in (["servo"], ["torque"], ["force"], ["torque", "servo"])),
+    ]
+    assert len({one.fingerprint for one in scenes}) == len(scenes)
+    assert Scene(humanoid(), [], Ground(), ("servo", "torque")).fingerprint == scene.fingerprint
 
 
+HUMANOID = {"kind": "humanoid"}
+TALL, TALLER = HUMANOID | {"height": "x"}, HUMANOID | {"height": 99}
 BAD = [
     (lambda s: s.body("torzo"), "no body 'torzo' in the scene of 'humanoid'; there are: head, left_foot,"),
     (lambda s: s.body("torzo"), "(did you mean 'torso'?)"),
     (lambda s: s.state("sitting"), "no pose 'sitting'; there are: ready, rest, t-pose, taiko"),
     (lambda s: s.state("rest", "sideways"), "no way to lie 'sideways'; there are: prone, supine, upright"),
     (lambda s: s.show(np.zeros(3)), "a state of this scene has"),
-    (lambda s: Scene(humanoid(), physics=Physics(timestep=0)), "timestep must be a number above 0 and at most 0.1"),
-    (lambda s: Scene(humanoid(), physics=Physics(substeps=0)), "substeps must be a number 1 or more"),
+    (lambda s: Scene(humanoid(), drives=["torqe"]), "no drive 'torqe'; there are: force, servo, torque (did you"),
+    (lambda s: Scene(humanoid(), drives=[]), "a scene has one drive or more, each once, and torque or force but not"),
+    (lambda s: Scene(humanoid(), drives=["servo", "servo"]), "a scene has one drive or more, each once"),
+    (lambda s: Scene(humanoid(), drives=["torque", "force"]), "but not both; got: torque, force"),
+    (lambda s: s.place(s.state(), pose="sitting"), "no pose 'sitting'; there are: ready, rest, t-pose, taiko"),
+    (lambda s: s.place(s.state(), lying="sideways"), "no way to lie 'sideways'; there are: prone, supine, upright"),
     (lambda s: Scene(humanoid(), [Ball(radius=0)]), "radius of a ball must be a number 0.01 or more"),
     (lambda s: Scene(humanoid(), [Ball(mass=float("nan"))]), "mass of a ball must be a number 0.001 or more"),
     (lambda s: Scene.from_recipe({}), "not a scene of this version of tumble"),
     (lambda s: Scene.from_recipe({**s.recipe, "props": 3}), "not a scene of this version of tumble"),
-    (lambda s: Scene.from_recipe({**s.recipe, "physics": {"gravity": 1}}), "not a scene of this version of tumble"),
-    (lambda s: Scene.from_recipe({**s.recipe, "character": {"height": "x"}}), "not a scene of this version of tumble"),
-    (lambda s: Scene.from_recipe({**s.recipe, "character": {"height": 99}}), "height must be a number 0.5 or more"),
+    (lambda s: Scene.from_recipe({**s.recipe, "ground": {"gravity": 1}}), "not a scene of this version of tumble"),
+    (lambda s: Scene.from_recipe({**s.recipe, "ground": {"friction": 0}}), "friction must be a number above 0, got 0"),
+    (lambda s: Scene.from_recipe({**s.recipe, "drives": ["pd"]}), "no drive 'pd'; there are: force, servo, torque"),
+    (lambda s: Scene.from_recipe({**s.recipe, "drives": []}), "a scene has one drive or more"),
+    (lambda s: Scene.from_recipe({**s.recipe, "drives": 3}), "not a scene of this version of tumble"),
+    (lambda s: Scene.from_recipe({**s.recipe, "memory": {"a": "x"}}), "not a scene of this version of tumble"),
+    (lambda s: Scene.from_recipe({**s.recipe, "memory": {"a": -1}}), "numbers of memory 'a' must be a number 1 or"),
+    (
+        lambda s: Scene.from_recipe({**s.recipe, "memory": {"a": 999}}),
+        "no room for 999 numbers of 'a': the scene has 1",
+    ),
+    (
+        lambda s: Scene.from_recipe({**s.recipe, "character": HUMANOID | {"height": "x"}}),
+        "not a scene of this version of tumble",
+    ),
+    (
+        lambda s: Scene.from_recipe({**s.recipe, "character": HUMANOID | {"height": 99}}),
+        "height must be a number 0.5 or more",
+    ),
 ]
 
 
@@ -123,11 +155,24 @@ def test_a_prop_needs_a_name_of_its_own(kind, names):
         )
 
 
-@pytest.mark.parametrize("change", [{"friction": float("nan")}, {"friction": -1.0}, {"motor_gain": 0.0}], ids=str)
-@pytest.mark.filterwarnings("ignore:divide by zero")
-def test_physics_is_checked(change):
-    with pytest.raises(UserError, match=next(iter(change))):
-        Scene(humanoid(), physics=Physics(**change))
+@pytest.mark.parametrize("friction", [float("nan"), -1.0, 0.0])
+def test_friction_is_checked(friction):
+    with pytest.raises(UserError, match="friction must be a number above 0"):
+        Ground(friction)
+
+
+def test_a_motor_gain_is_checked_where_there_are_servos():
+    slack = replace(humanoid(), motor_gain=0.0)
+    with pytest.raises(UserError, match="motor gain must be a number above 0, got 0"):
+        Scene(slack)
+    Scene(slack, drives=["torque"])
+
+
+def test_friction_is_the_grounds_and_a_crates_is_its_own():
+    scene = Scene(humanoid(), [Ball(), Crate("crate", friction=0.3)], Ground(0.6))
+    for geom in range(scene.model.ngeom):
+        wanted = 0.3 if scene.model.geom(geom).name == "crate" else 0.6
+        assert scene.model.geom_friction[geom] == pytest.approx([wanted, 0.005, 0.0001])
 
 
 def test_height_is_checked(scene):

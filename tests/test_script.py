@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tumble.errors import UserError
-from tumble.skills.acts import Go, LetGo, Lift, PickUp, PullCrate, PushCrate, PutDown, SetPace, Turn, Wait
+from tumble.skills.acts import GoTo, LetGo, Lift, PickUp, PullCrate, PushCrate, PutDown, SetPace, Turn, Wait
 from tumble.skills.script import FORMS, LONGEST, MOST, parse, text_of
 
 WHOLE = """
@@ -31,7 +31,7 @@ wait 2 s
 
 def test_every_form():
     assert parse(WHOLE) == (
-        Go("crate"), Lift("crate"), PutDown((3.0, 1.0)), PickUp("cup"), PutDown(), PutDown((2.0, 0.0)),
+        GoTo("crate"), Lift("crate"), PutDown((3.0, 1.0)), PickUp("cup"), PutDown(), PutDown((2.0, 0.0)),
         PutDown("table"), LetGo(), PushCrate("crate", 2.0), PullCrate("crate", 1.5), Turn(math.pi / 2), SetPace(0.6),
         Wait(2.0),
     )  # fmt: skip
@@ -52,7 +52,7 @@ def test_examples_can_be_read(form):
     ],
 )
 def test_one_script_in_many_ways(text):
-    assert parse(text) == (Go((2.0, -1.5)), Turn(math.pi / 2), Wait(0.5), PushCrate("crate", 2.0))
+    assert parse(text) == (GoTo((2.0, -1.5)), Turn(math.pi / 2), Wait(0.5), PushCrate("crate", 2.0))
 
 
 def test_it_is_what_was_named_last():
@@ -61,7 +61,7 @@ def test_it_is_what_was_named_last():
 
 
 def test_capitals_of_known_names_are_found():
-    assert parse("lift CRATE; go to Table", ["Crate"]) == (Lift("Crate"), Go("Table"))
+    assert parse("lift CRATE; go to Table", ["Crate"]) == (Lift("Crate"), GoTo("Table"))
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ words = st.from_regex(r"[A-Za-zäöé_][\w.-]{0,12}", fullmatch=True)
 names = words.filter(lambda word: word.lower() not in ("it", "the"))
 places = st.tuples(numbers, numbers) | names
 written = st.one_of(
-    st.builds(Go, places), st.builds(SetPace, numbers), st.builds(Wait, numbers), st.builds(PickUp, names),
+    st.builds(GoTo, places), st.builds(SetPace, numbers), st.builds(Wait, numbers), st.builds(PickUp, names),
     st.builds(Lift, names), st.builds(PutDown, places | st.none()), st.builds(LetGo),
     st.builds(PushCrate, names, numbers), st.builds(PullCrate, names, numbers),
 )  # fmt: skip

@@ -7,17 +7,20 @@ import msgspec
 import mujoco
 import numpy as np
 import pytest
+from conftest import Still
 
-from tumble.characters import humanoid
+from tumble.characters import biped
 from tumble.control.controller import Controller
+from tumble.controllers import CONTROLLERS
 from tumble.errors import UserError
 from tumble.goals import balance
-from tumble.live.commands import Do, Drag, Explode, Push, Release, SetGoal, SetParameter, Throw, Walk, decode
+from tumble.goals.wants import Balance, Do, Go, Juggle, Meet, Reach, StayOn, Together
+from tumble.live.commands import Drag, Explode, Push, Release, SetParameter, Throw, decode
 from tumble.live.session import Session
-from tumble.planners import CPBP, Planned
+from tumble.planners import CPBP, PLANNERS, Planned
 from tumble.planners.splines import CEM, CEMSettings
-from tumble.skills.acts import Go, LetGo, Lift, Wait
-from tumble.world.props import PARKED, Box
+from tumble.skills.acts import GoTo, LetGo, Wait
+from tumble.world.props import PARKED, Ball, Box, Crate
 from tumble.world.scene import Scene
 
 GRAVITY = np.array([0, 0, -9.81])
@@ -50,9 +53,9 @@ def applied(session: Session) -> np.ndarray:
     """(nbody, 6): the outside forces of the next step, which is taken."""
     seen, act = [], session.world.act
 
-    def spied(control):
+    def spied(control, drive):
         seen.append(session.world.view("xfrc_applied")[0].copy())
-        act(control)
+        act(control, drive)
 
     session.world.act = spied
     session.step()
@@ -87,7 +90,7 @@ def test_pushes_add_up(high):
     high.send(Push("torso", (100, 0, 0), seconds=1.0))
     high.send(Push("torso", (20, 30, 0), seconds=0.01))
     torso = high.scene.body("torso")
-    assert applied(high)[torso] == pytest.approx([120, 30, 0, 0, 0, 0])
+    assert applied(high)[torso] == pytest.approx([106, 9, 0, 0, 0, 0])  # 0.01 s are 0.3 of a frame
     assert applied(high)[torso] == pytest.approx([100, 0, 0, 0, 0, 0])
 
 
@@ -147,16 +150,16 @@ def test_a_drag_is_the_spring_at_the_end_of_its_step(scene, still, body, speed):
 def test_a_spring_without_damping_pulls_a_heavy_thing_in_full(scene, still):
     """What is left out is of the order dt^2 stiffness."""
     session = Session(scene, still, scene.state(height=10.0))
-    place, reach = scene.show(session.start).body("torso").xipos, np.array([0.1, -0.2, 0.3])
+    place, reach = scene.show(session.entered.state).body("torso").xipos, np.array([0.1, -0.2, 0.3])
     session.send(Drag("torso", tuple(place + reach), stiffness=1e-3, damping=0.0))
-    below = tuple(scene.show(session.start).body("torso").xpos - place)
+    below = tuple(scene.show(session.entered.state).body("torso").xpos - place)
     force = mass(scene) * 1e-3 * (reach - below)
     assert applied(session)[scene.body("torso"), :3] == pytest.approx(force, rel=1e-4)
 
 
 def test_a_drag_pulls_to_its_target_until_release(scene, still):
     session = Session(scene, still, scene.state())
-    target = scene.show(session.start).body("left_hand").xpos + np.array([0.3, 0.3, 0.2])
+    target = scene.show(session.entered.state).body("left_hand").xpos + np.array([0.3, 0.3, 0.2])
 
     def distance() -> float:
         return float(np.linalg.norm(scene.show(session.world.state[0]).body("left_hand").xpos - target))
@@ -174,12 +177,12 @@ def test_a_drag_pulls_to_its_target_until_release(scene, still):
 
 def test_lifting_by_the_hand_takes_no_more_than_the_spring(scene, still):
     session = Session(scene, still, scene.state())
-    hand = scene.show(session.start).body("left_hand").xpos
+    hand = scene.show(session.entered.state).body("left_hand").xpos
     session.send(Drag("left_hand", tuple(hand + np.array([0, 0, 1.5]))))
     most = 1.5 * 20 * mass(scene)  # N, at the start; yielding and damping only take from it
     for _ in range(60):
         assert np.linalg.norm(applied(session)[scene.body("left_hand"), :3]) < most
-    assert np.abs(session.world.view("qvel")[0, scene.motors.qvel]).max() < 1  # hangs there, unshaken
+    assert np.abs(session.world.view("qvel")[0, scene.drive.qvel]).max() < 1  # hangs there, unshaken
     assert session.world.view("left_hand.pos")[0, 2] > hand[2] + 0.7
 
 
@@ -194,8 +197,8 @@ def test_a_new_drag_replaces_the_old_one(high):
 # Balls and blasts -----------------------------------------------------------------------------------
 
 
-def test_throw_places_the_ball(ball_scene, still):
-    session = Session(ball_scene, still, ball_scene.state())
+def test_throw_places_the_ball(ball_scene, ball_still):
+    session = Session(ball_scene, ball_still, ball_scene.state())
     session.send(Throw((2.0, 1.0, 3.0), (-5.0, 0.0, 1.0)))
     session.step()
     data = ball_scene.show(session.world.state[0])
@@ -203,24 +206,23 @@ def test_throw_places_the_ball(ball_scene, still):
     speed = np.array([-5.0, 0.0, 1.0]) + GRAVITY * dt
     assert data.joint("ball").qvel == pytest.approx([*speed, 0, 0, 0], abs=1e-9)
     assert data.joint("ball").qpos == pytest.approx([*(np.array([2.0, 1.0, 3.0]) + speed * dt), 1, 0, 0, 0], abs=1e-9)
-    seen = ball_scene.show(still.states[0])  # the controller sees it coming, before it has moved
+    seen = ball_scene.show(ball_still.states[0])  # the controller sees it coming, before it has moved
     assert seen.joint("ball").qpos[:3] == pytest.approx([2.0, 1.0, 3.0])
 
 
 @pytest.mark.parametrize("height", [0, -0.5, -9.0])
-def test_an_aimed_throw_counts_from_where_the_character_is(ball_scene, still, height):
-    session = Session(ball_scene, still, ball_scene.state())
-    session.world.view("qpos")[0, :2] = (3.0, -2.0)
+def test_an_aimed_throw_counts_from_where_the_character_is(ball_scene, ball_still, height):
+    session = Session(ball_scene, ball_still, ball_scene.place(ball_scene.state(), (3.0, -2.0)))
     root = session.world.view("qpos")[0, :3].copy()
     session.send(Throw((4, 1, height), (-5, 0, 1), aimed=True))  # whole numbers too
     session.step()
-    seen = ball_scene.show(still.states[0]).joint("ball")
+    seen = ball_scene.show(ball_still.states[0]).joint("ball")
     assert seen.qpos == pytest.approx([7.0, -1.0, max(root[2] + height, 0.15), 1, 0, 0, 0])  # not in the ground
     assert seen.qvel == pytest.approx([-5, 0, 1, 0, 0, 0])
 
 
-def test_a_ball_waits_far_away_and_hits_when_thrown(ball_scene, still):
-    session = Session(ball_scene, still, ball_scene.state())
+def test_a_ball_waits_far_away_and_hits_when_thrown(ball_scene, ball_still):
+    session = Session(ball_scene, ball_still, ball_scene.state())
     for _ in range(5):
         session.step()
     waiting = ball_scene.show(session.world.state[0]).joint("ball").qpos
@@ -258,58 +260,65 @@ def test_a_blast_gives_every_bone_its_speed(high, scene, at):
 # Goals, parameters, the loop ------------------------------------------------------------------------
 
 
-def test_goals_and_parameters_reach_the_controller(scene, still):
+def test_wants_and_parameters_reach_the_controller(scene, still):
     session = Session(scene, still, scene.state())
-    session.send(SetGoal("balance", facing=(0.0, 2.0)))
+    session.send(Balance(facing=(0.0, 2.0)))
     session.send(SetParameter("calm.speed", 0.5))
+    assert (still.wants, still.parameters, session.wanted) == ([], [], None)
     session.step()
     assert still.parameters == [{"calm.speed": 0.5}]
-    assert still.goals[0].names == balance(scene, (0, 1)).names
-    assert still.goals[0].terms[-1].direction == pytest.approx((0, 1))
+    assert still.wants == [Balance(facing=(0.0, 2.0))] == [session.wanted]
 
 
-def test_goals_and_parameters_reach_a_planner(scene, goal, small):
+def test_wants_and_parameters_reach_a_planner(scene, goal, small):
     planned = Planned(CPBP(scene, small, 0, 1), goal)
     session = Session(scene, planned, scene.state())
     session.step()
     assert planned.latest.values.shape == (6, 7)
-    session.send(SetGoal("balance", facing=(1.0, 0.0)))
+    session.send(Balance(facing=(0.0, 2.0)))
     session.send(SetParameter("samples", 4))
     session.step()
     assert planned.latest.values.shape == (6, 8)
     assert planned.latest.paths.shape[0] == 4
+    assert planned.goal.names == balance(scene, (0, 1)).names
+    assert planned.goal.terms[-1].direction == pytest.approx((0, 1))
 
 
 @pytest.mark.parametrize(
-    ("command", "name"),
+    ("want", "name"),
     [
-        (SetGoal("reach", target=(0.5, 0.2, 1.2), hand="right"), "reach"),
-        (SetGoal("ball"), "above_ball"),
-        (SetGoal("ball-reach", target=(0.5, 0.2, 2.2)), "over_ball"),
-        (SetGoal("juggle", ball="ball"), "under_ball"),
-        (SetGoal("steer", velocity=(1.0, 0.0)), "velocity"),
-        (SetGoal("turbo", velocity=(1.0, 0.0)), "velocity"),
+        (Reach((0.5, 0.2, 1.2), "right"), "reach"),
+        (StayOn(), "above_ball"),
+        (Together((StayOn(), Reach((0.5, 0.2, 2.2)))), "over_ball"),
+        (Juggle("ball"), "under_ball"),
+        (Go(speed=1.0), "velocity"),
+        (Go(speed=1.0, style="turbo"), "velocity"),
+        (Go(speed=1.0, style="gait"), "going"),
+        (Go(target=(3.0, 1.0, 0.0)), "going"),
+        (Meet("steer", {"velocity": (1.0, 0.0)}), "velocity"),
     ],
-    ids=lambda part: getattr(part, "goal", part),
+    ids=str,
 )
-def test_every_goal_can_be_commanded(ball_scene, small, command, name):
+def test_every_want_of_a_planner_can_be_sent(ball_scene, small, want, name):
     planned = Planned(CPBP(ball_scene, small, 0, 1), balance(ball_scene))
     session = Session(ball_scene, planned, ball_scene.state())
-    session.send(command)
-    assert session.step().commands == (command,)
+    session.send(want)
+    assert session.step().commands == (want,)
+    assert session.wanted == want
     assert name in planned.goal.names
     assert planned.latest.values.shape == (6, len(planned.goal.names))
     assert np.isfinite(planned.latest.cost)
 
 
-def test_options_reach_the_goal(ball_scene, still):
-    session = Session(ball_scene, still, ball_scene.state())
-    session.send(SetGoal("reach", target=(0.5, 0.2, 1.2), hand="right"))
-    session.send(SetGoal("steer", velocity=(1.0, -0.5)))
+def test_options_reach_the_goal(ball_scene, small):
+    planned = Planned(CPBP(ball_scene, small, 0, 1), balance(ball_scene))
+    session = Session(ball_scene, planned, ball_scene.state(), Reach((0.5, 0.2, 1.2), "right"))
+    reach = planned.goal
+    session.send(Go(speed=2.0, heading=-np.pi / 6))
     session.step()
-    reach, steer = still.goals
+    steer = planned.goal
     assert (reach.terms[-2].hand, reach.terms[-2].target) == ("right_hand", (0.5, 0.2, 1.2))
-    assert steer.terms[steer.names.index("velocity")].target == (1.0, -0.5, 0.0)
+    assert steer.terms[steer.names.index("velocity")].target == pytest.approx((np.sqrt(3), -1.0, 0.0))
 
 
 # Attention ------------------------------------------------------------------------------------------
@@ -336,7 +345,7 @@ def test_a_drag_is_told_as_a_direction_from_the_point_that_is_held(scene, still,
 
 def test_a_pull_straight_up_has_no_direction(scene, still):
     session = Session(scene, still, scene.state())
-    hand = scene.show(session.start).body("left_hand").xpos
+    hand = scene.show(session.entered.state).body("left_hand").xpos
     session.send(Drag("left_hand", tuple(hand + np.array([0.0, 0.005, 1.0]))))
     session.step()
     assert still.directions == [None]
@@ -350,12 +359,12 @@ def test_pushes_and_blasts_draw_no_look(scene, still):
     assert still.directions == [None]
 
 
-def test_dragging_a_ball_is_not_dragging_the_character(ball_scene, still):
-    session = Session(ball_scene, still, ball_scene.state())
+def test_dragging_a_ball_is_not_dragging_the_character(ball_scene, ball_still):
+    session = Session(ball_scene, ball_still, ball_scene.state())
     session.send(Throw((2.0, 0.0, 0.15), (0.0, 0.0, 0.0)))
     session.send(Drag("ball", (3.0, 0.0, 0.15)))
     session.step()
-    assert still.directions == [None]
+    assert ball_still.directions == [None]
 
 
 def test_while_it_is_dragged_the_character_is_to_look_there(scene, goal, small, monkeypatch):
@@ -363,7 +372,7 @@ def test_while_it_is_dragged_the_character_is_to_look_there(scene, goal, small, 
     session = Session(scene, planned, scene.state())
     wanted, plan = [], planned.planner.plan
     monkeypatch.setattr(planned.planner, "plan", lambda state, goal: (wanted.append(goal), plan(state, goal))[1])
-    hand = scene.show(session.start).body("left_hand").xpos
+    hand = scene.show(session.entered.state).body("left_hand").xpos
     session.send(Drag("left_hand", tuple(hand + np.array([-0.6, 0.8, 0.3]))))
     session.step()
     dragged = planned.latest.values.shape
@@ -382,7 +391,7 @@ def test_a_goal_that_is_set_during_a_drag_is_what_remains(scene, goal, small):
     session = Session(scene, planned, scene.state())
     session.send(Drag("left_hand", (1.0, 1.0, 1.0)))
     session.step()
-    session.send(SetGoal("reach", target=(0.5, 0.2, 1.2)))
+    session.send(Reach((0.5, 0.2, 1.2)))
     session.step()
     assert planned.latest.values.shape == (6, 7 + 2 + 1)
     session.send(Release())
@@ -465,8 +474,8 @@ def test_bad_commands_are_refused_before_anything_happens(scene, still, command,
     assert session.step().commands == ()
 
 
-def test_bad_throws(ball_scene, still):
-    session = Session(ball_scene, still, ball_scene.state())
+def test_bad_throws(ball_scene, ball_still):
+    session = Session(ball_scene, ball_still, ball_scene.state())
     with pytest.raises(UserError, match="no ball 'bal' in the scene of 'humanoid'; there are: ball"):
         session.send(Throw((0, 0, 1), (0, 0, 0), ball="bal"))
     with pytest.raises(UserError, match="velocity must be three numbers within a million"):
@@ -474,31 +483,36 @@ def test_bad_throws(ball_scene, still):
 
 
 GOALS = "ball, ball-reach, gait, juggle, reach, steer, turbo"
-BAD_GOALS = [
-    (SetGoal("balanse"), f"no goal 'balanse'; there are: balance, {GOALS} (did you mean 'balance'?)"),
-    (SetGoal(""), f"no goal ''; there are: balance, {GOALS}"),
-    (SetGoal("reach", target=(0.0, 2000.0, 1.0)), "target must be 3 numbers within 1000 m, got (0.0, 2000.0, 1.0)"),
-    (SetGoal("reach", target=(NAN, 0.0, 1.0)), "target must be 3 numbers within 1000 m, got (nan, 0.0, 1.0)"),
-    (SetGoal("ball-reach", target=(0.0, 0.0, float("inf"))), "target must be 3 numbers within 1000 m"),
-    (SetGoal("reach"), "goal 'reach' needs a target"),
-    (SetGoal("reach", hand="left"), "goal 'reach' needs a target"),
+FAR = (0.0, 2000.0, 1.0)
+BAD_WANTS = [
+    (Meet("balanse"), f"no goal 'balanse'; there are: balance, {GOALS} (did you mean 'balance'?)"),
+    (Meet(""), f"no goal ''; there are: balance, {GOALS}"),
+    (Reach(FAR), "target must be 3 numbers within 1000 m, got (0.0, 2000.0, 1.0)"),
+    (Reach((NAN, 0.0, 1.0)), "target must be 3 numbers within 1e+06 m, got (nan, 0.0, 1.0)"),
+    (Together((StayOn(), Reach((0.0, 0.0, float("inf"))))), "target must be 3 numbers within 1e+06 m"),
+    (Together((StayOn(), Reach(FAR))), "target must be 3 numbers within 1000 m"),
+    (Meet("reach"), "goal 'reach' needs a target"),
+    (Meet("reach", {"hand": "left"}), "goal 'reach' needs a target"),
+    (Reach((0.5, 0.0, 1.0), "lefft"), "no hand 'lefft'; there are: left, right (did you mean 'left'?)"),
+    (Go(speed=NAN), "speed must be a number -1e+06 or more and at most 1e+06, got nan"),
+    (Go(speed=21.0, heading=np.pi / 2, style="turbo"), "velocity must be 2 numbers within 20 m/s, got ("),
+    (Go(speed=1.0, style="happy"), "planners know no style 'happy'; they judge going by: steer, turbo, gait"),
+    (Go(speed=1.0, bend=0.2), "planners go as they find out, and take no bend"),
+    (Go(speed=1.0, target=(1.0, 0.0, 0.0)), "to go takes a target, or a speed and a heading, and not both"),
+    (Together((Juggle(), Go(speed=1.0))), "planners do not judge juggle and go at once"),
+    (Together((Juggle(), Reach((0.5, 0.0, 1.0)))), "planners reach alone, while going, or while staying on a ball"),
+    (Together(()), "together are 1 to 7 wants, got 0"),
+    (Meet("steer"), "goal 'steer' needs a velocity"),
+    (Juggle("bal"), "no ball 'bal' in the scene of 'humanoid'; there are: ball (did you mean 'ball'?)"),
+    (StayOn("torso"), "no ball 'torso' in the scene of 'humanoid'; there are: ball"),
+    (Meet("balance", {"target": (0.5, 0.0, 1.0)}), "goal 'balance' takes no target; it takes: facing, pose, roll"),
+    (Meet("juggle", {"hand": "left"}), "goal 'juggle' takes no hand; it takes: ball"),
     (
-        SetGoal("reach", target=(0.5, 0.0, 1.0), hand="lefft"),
-        "no hand 'lefft'; there are: left, right (did you mean 'left'?)",
-    ),
-    (SetGoal("steer", velocity=(NAN, 0.0)), "velocity must be 2 numbers within 20 m/s, got (nan, 0.0)"),
-    (SetGoal("turbo", velocity=(0.0, 21.0)), "velocity must be 2 numbers within 20 m/s, got (0.0, 21.0)"),
-    (SetGoal("steer"), "goal 'steer' needs a velocity"),
-    (SetGoal("juggle", ball="bal"), "no ball 'bal' in the scene of 'humanoid'; there are: ball (did you mean 'ball'?)"),
-    (SetGoal("ball", ball="torso"), "no ball 'torso' in the scene of 'humanoid'; there are: ball"),
-    (SetGoal("balance", target=(0.5, 0.0, 1.0)), "goal 'balance' takes no target; it takes: facing, pose, roll"),
-    (SetGoal("juggle", hand="left"), "goal 'juggle' takes no hand; it takes: ball"),
-    (
-        SetGoal("reach", facing=(1.0, 0.0), target=(0.5, 0.0, 1.0)),
+        Meet("reach", {"facing": (1.0, 0.0), "target": (0.5, 0.0, 1.0)}),
         "goal 'reach' takes no facing; it takes: target, hand",
     ),
-    (SetGoal("steer", velocity=(1.0, 0.0), ball="ball"), "goal 'steer' takes no ball; it takes: velocity"),
-    (SetGoal("balance", facing=(0.0, NAN)), "facing must be 2 numbers within 1000 m, got (0.0, nan)"),
+    (Meet("steer", {"velocity": (1.0, 0.0), "ball": "ball"}), "goal 'steer' takes no ball; it takes: velocity"),
+    (Balance(facing=(0.0, NAN)), "facing must be 2 numbers within 1e+06 m, got (0.0, nan)"),
 ]
 
 
@@ -519,8 +533,8 @@ def undisturbed(ball_scene, small) -> tuple[bytes, ...]:
     return unmoved(ball_scene, small, 3)
 
 
-@pytest.mark.parametrize(("command", "message"), BAD_GOALS, ids=[message[:50] for _, message in BAD_GOALS])
-def test_bad_goals_are_refused_and_the_character_goes_on(ball_scene, small, undisturbed, command, message):
+@pytest.mark.parametrize(("command", "message"), BAD_WANTS, ids=[message[:50] for _, message in BAD_WANTS])
+def test_bad_wants_are_refused_and_the_character_goes_on(ball_scene, small, undisturbed, command, message):
     def interrupt(session, i):
         if i == 1:
             with pytest.raises(UserError, match=f"^{re.escape(message)}"):
@@ -529,73 +543,36 @@ def test_bad_goals_are_refused_and_the_character_goes_on(ball_scene, small, undi
     assert unmoved(ball_scene, small, 3, interrupt) == undisturbed
 
 
-def test_goals_for_a_ball_need_one(scene, still):
-    session = Session(scene, still, scene.state())
-    for name in ("ball", "juggle"):
+def test_wants_for_a_ball_need_one(scene, goal, small):
+    session = Session(scene, Planned(CPBP(scene, small, 0, 1), goal), scene.state())
+    for want in (StayOn(), Juggle()):
         with pytest.raises(UserError, match=r"no ball 'ball' in the scene; it has none; build it with props=\[Ball"):
-            session.send(SetGoal(name))
+            session.send(want)
     assert session.step().commands == ()
 
 
-class Deaf(Controller):
-    """Takes neither goal nor parameters."""
+class Deaf(Still):
+    """Takes neither wants nor parameters."""
 
-    def start(self, sims):
-        pass
+    takes = ()
+    check_parameters, set_parameters = Controller.check_parameters, Controller.set_parameters
 
-    def control(self, sims):
-        return np.zeros((1, sims.scene.motors.size))
+    def refuses(self, sims, want):
+        return "Deaf takes no wants"
 
 
-def test_controllers_without_goal_or_parameters_say_so(scene):
+def test_controllers_without_wants_or_parameters_say_so(scene):
     for command, message in (
-        (SetGoal("balance"), "Deaf takes no goal"),
+        (Balance(), "Deaf takes no wants; controllers that take it: cpbp, pf-mpc, smc, mcts, ps, cem, mppi, walker"),
         (SetParameter("x", 1), "Deaf has no parameter 'x'"),
-        (Walk(speed=1.0), "Deaf does not walk by wishes"),
-        (Do("go to 1 0"), "Deaf does no scripts; choose the controller 'walker'"),
+        (Go(speed=1.0), "Deaf takes no wants; controllers that take it: cpbp"),
+        (Do("go to 1 0"), "Deaf takes no wants; controllers that take it: walker, relay$"),
     ):
-        session = Session(scene, Deaf(), scene.state())
+        session = Session(scene, Deaf(scene), scene.state())
         with pytest.raises(UserError, match=message):
             session.send(command)
         assert session.step().commands == ()
-
-
-class Doer(Deaf):
-    """Notes the scripts it is given; refuses to lift."""
-
-    scripts = True
-
-    def __init__(self):
-        self.given = []
-
-    def check_script(self, sims, acts):
-        assert sims.nsim == 1
-        if any(isinstance(act, Lift) for act in acts):
-            raise UserError("too heavy")
-
-    def set_script(self, sims, acts):
-        self.given.append(acts)
-
-    def check_wishes(self, wishes):
-        pass
-
-
-def test_scripts_are_checked_when_sent_and_set_before_the_step():
-    scene = Scene(humanoid(), [Box("Post", (3.0, 0.0, 0.5), (0.1, 0.1, 0.5))])
-    doer = Doer()
-    session = Session(scene, doer, scene.state())
-    script, walk = Do("GO TO post; wait 2 s"), Walk(speed=0.5)
-    session.send(script, walk)
-    assert doer.given == []
-    assert session.step().commands == (script, walk)
-    assert doer.given == [(Go("Post"), Wait(2.0))]
-    for refused, message in (("lift post", "too heavy"), ("lfit post", "line 1: no act 'lfit post'"), ("", "no act")):
-        with pytest.raises(UserError, match=message):
-            session.send(walk, Do(refused))
-    assert session.step().commands == ()
-    session.send(Do("let go"))
-    session.step()
-    assert doer.given[1:] == [(LetGo(),)]
+        assert session.wanted is None
 
 
 REFUSED = [
@@ -604,7 +581,7 @@ REFUSED = [
     (SetParameter("samples", 8.5), "samples must be a whole number, got 8.5"),
     (SetParameter("horizon", 0), "horizon must be a number"),
     (SetParameter("calm.speed", -1), "speed must be a number above 0"),
-    (SetGoal("balance", (0.0, 0.0)), "length of the facing direction"),
+    (Balance((0.0, 0.0)), "length of the facing direction"),
 ]
 
 
@@ -647,6 +624,330 @@ def test_one_bad_command_of_several_takes_none(scene, goal, small):
     assert session.step().commands == ()
 
 
+WALKS = "cpbp, pf-mpc, smc, mcts, ps, cem, mppi"
+
+
+@pytest.fixture(scope="module")
+def post_scene() -> Scene:
+    """The biped, a post and a crate."""
+    return Scene(biped(), [Box("Post", (3.0, 0.0, 0.5), (0.1, 0.1, 0.5)), Crate("crate", (1.5, 0.5, 0.2), mass=15.0)])
+
+
+def walking(scene: Scene, want=None, controller: str = "walker") -> Session:
+    """A session of a walker, or of another controller by its name."""
+    kind = CONTROLLERS[controller]
+    settings = kind.settings(samples=8, horizon=0.2) if controller in PLANNERS else kind.settings()
+    return Session(scene, kind.make(scene, settings, 0, 1), scene.state(), want)
+
+
+@pytest.mark.parametrize(
+    ("controller", "want", "message"),
+    [
+        ("cpbp", Do("go to 1 0"), "planners do no scripts; controllers that take it: walker, relay"),
+        ("walker", Juggle(), f"a walker does not juggle; controllers that take it: {WALKS}"),
+        ("walker", StayOn(), f"a walker does not stayon; controllers that take it: {WALKS}"),
+        ("relay", Meet("steer"), f"a walker does not meet; controllers that take it: {WALKS}"),
+        ("walker", Together((StayOn(), Reach((0.3, 0.2, 1.4)))), f"; controllers that take it: {WALKS}"),
+        ("walker", Together((Do("wait 1 s"), Juggle())), "a walker does not juggle; controllers that take it: none"),
+        ("walker", Together((Do("wait 1 s"), Reach((0.3, 0.2, 1.4)))), "a walker does not do and reach at once"),
+        ("walker", Do("lfit post"), "line 1: no act 'lfit post'"),
+        ("walker", Do(""), "there is no act in this script"),
+        (
+            "walker",
+            Do("go to 1 0; lift crat"),
+            "act 2, 'lift crat': no prop 'crat' in the scene; there are: Post, crate (did you mean 'crate'?)",
+        ),
+        ("walker", Go(style="hapy"), "no style 'hapy'; there are: "),
+        ("walker", Go(speed=9.0), "speed must be a number -1 or more and at most 2, got 9"),
+        (
+            "walker",
+            Reach((0.0, 0.0, 9.0)),
+            "height in m of what is reached for must be a number 0 or more and at most 1.9",
+        ),
+    ],
+    ids=str,
+)
+def test_what_a_controller_does_not_do_is_refused_and_who_does_it_is_named(post_scene, controller, want, message):
+    session = walking(post_scene, controller=controller)
+    with pytest.raises(UserError) as caught:
+        session.send(want)
+    assert message in str(caught.value)
+    assert session.step().commands == ()
+    assert session.wanted is None
+    with pytest.raises(UserError) as again:
+        walking(post_scene, want, controller)
+    assert str(again.value) == str(caught.value)
+
+
+def test_a_refused_want_leaves_the_one_before(post_scene):
+    session = walking(post_scene, Go(speed=0.5))
+    with pytest.raises(UserError):
+        session.send(Juggle())
+    session.step()
+    assert session.wanted == Go(speed=0.5)
+
+
+@pytest.mark.parametrize(
+    "commands",
+    [
+        (Push("torso", (100, 0, 0), seconds=1.0), Go(speed=0.7), Juggle()),
+        (Go(speed=0.7), Do("wait 1 s"), Go(style="nobody")),
+        (Go(speed=0.7), SetParameter("idle_after", 1.0), Push("torzo", (1, 0, 0))),
+        (Go(speed=0.7), Drag("torso", (1, 0, 1)), SetParameter("nothing", 1.0)),
+        (Do("wait 1 s"), Go(target=(float("nan"), 0.0, 0.0))),
+    ],
+    ids=str,
+)
+def test_several_commands_are_all_taken_or_none(post_scene, commands):
+    told, other = walking(post_scene, Go(speed=0.5)), walking(post_scene, Go(speed=0.5))
+    for session in (told, other):
+        session.step()
+    with pytest.raises(UserError):
+        told.send(*commands)
+    assert told.wanted == Go(speed=0.5)
+    assert not told.forced
+    for _ in range(3):
+        frame = told.step()
+        assert frame.commands == ()
+        assert frame.state.tobytes() == other.step().state.tobytes()
+
+
+def test_a_want_is_judged_with_those_that_wait(post_scene):
+    """A planner takes a speed and takes a place, and a manner with neither."""
+    session = walking(post_scene, controller="cpbp")
+    session.send(Go(speed=0.5))
+    with pytest.raises(UserError, match="planners go as they find out, and take no bend"):
+        session.send(Go(bend=0.1))
+    session.send(Balance())
+    session.step()
+    assert session.wanted == Balance()
+
+
+def test_what_is_not_spoken_of_stays_wanted(post_scene):
+    """Between frames and within one."""
+    wanted = [
+        ((Go(speed=0.5),), Go(speed=0.5)),
+        ((Go(heading=1.0),), Go(speed=0.5, heading=1.0)),
+        ((Go(style="happy"), Go(bend=0.2)), Go(speed=0.5, heading=1.0, style="happy", bend=0.2)),
+        ((Go(speed=0.0),), Go(speed=0.0, heading=1.0, style="happy", bend=0.2)),
+        ((Do("wait 9 s"),), Together((Do("wait 9 s"), Go(style="happy", bend=0.2)))),
+        ((Go(style="sneak"),), Together((Do("wait 9 s"), Go(style="sneak", bend=0.2)))),
+        ((Go(speed=0.3),), Go(speed=0.3, style="sneak", bend=0.2)),  # ends the script
+        ((Go(target=(2.0, 0.0, 0.0)),), Go(target=(2.0, 0.0, 0.0), style="sneak", bend=0.2)),
+        ((Balance(),), Balance()),
+        ((Go(heading=2.0),), Go(heading=2.0)),
+    ]
+    session = walking(post_scene)
+    for commands, expected in wanted:
+        session.send(*commands)
+        session.step()
+        assert session.wanted == expected
+
+
+def test_a_script_begins_again_only_when_one_is_sent(post_scene):
+    session = walking(post_scene, Do("wait 0.1 s; wait 9 s; wait 9 s"))
+    performer = session.controller
+
+    def doing() -> str:
+        session.step()
+        return performer.report().doing
+
+    def until_second() -> None:
+        for _ in range(10):
+            if doing() == "wait 9 s":
+                return
+        raise AssertionError
+
+    assert doing() == "wait 0.1 s"
+    until_second()
+    for command in (Go(style="happy"), Go(bend=0.1), SetParameter("idle_after", 1.0), Push("torso", (10.0, 0.0, 0.0))):
+        session.send(command)
+        assert doing() == "wait 9 s"
+    session.enter(Scene(post_scene.character, [*post_scene.props, Ball()]))
+    assert doing() == "wait 9 s"
+    session.send(Do("wait 0.1 s; wait 9 s; wait 9 s"))  # the same words
+    assert doing() == "wait 0.1 s"
+    until_second()
+    session.send(Go(speed=0.3))
+    assert doing() == ""
+
+
+def test_scripts_are_read_with_the_names_of_props(post_scene):
+    session = walking(post_scene)
+    session.send(Do("GO TO post; wait 2 s; let go"))
+    assert session.controller.script == ()
+    session.step()
+    assert session.controller.script == (GoTo("Post"), Wait(2.0), LetGo())
+
+
+# Another scene, another time ------------------------------------------------------------------------
+
+
+def twin(scene: Scene) -> Scene:
+    """The same scene, made again."""
+    return Scene.from_recipe(scene.recipe)
+
+
+def busy(scene: Scene, controller: str, want) -> Session:
+    """A session in which much goes on."""
+    session = walking(scene, want, controller)
+    for _ in range(3):
+        session.step()
+    trunk, hand = scene.character.trunk, scene.character.hands[0]
+    session.send(Push(trunk, (40.0, 20.0, 0.0), seconds=0.2), Drag(hand, (0.5, 0.5, 1.2)))
+    session.step()
+    return session
+
+
+MINDS = [
+    ("cpbp", Reach((0.4, 0.2, 1.3))),
+    ("smc", Balance()),
+    ("cem", Go(speed=0.5)),
+    ("walker", Go(speed=0.6, style="happy")),
+    ("walker", Do("go to 1 0; wait 1 s")),
+    ("relay", Go(speed=0.6)),
+]
+
+
+@pytest.mark.parametrize(("controller", "want"), MINDS, ids=str)
+def test_who_enters_the_same_scene_goes_on_to_the_last_bit(controller, want):
+    """Plan, memory, wants, pushes, drags, time: all is kept."""
+    scene = Scene(biped(), [Ball()])
+    here, there = busy(scene, controller, want), busy(twin(scene), controller, want)
+    for i in range(6):
+        if i == 1:
+            there.enter(twin(scene))
+            assert (there.index, there.time, there.wanted, there.forced) == (here.index, here.time, want, True)
+            assert there.scene is there.controller.scene is there.world.scene
+        one, two = here.step(), there.step()
+        assert one.state.tobytes() == two.state.tobytes()
+        assert one.control.tobytes() == two.control.tobytes()
+    assert not here._pushes and not there._pushes and here.forced and there.forced
+
+
+def test_who_enters_another_scene_keeps_what_it_knows(scene, ball_scene, small):
+    session = Session(scene, Planned(CPBP(scene, small, 0, 1)), scene.state(), Reach((0.4, 0.2, 1.3)))
+    session.send(Push("torso", (50.0, 0.0, 0.0), seconds=0.2), SetParameter("calm.speed", 0.3))
+    for _ in range(2):
+        session.step()
+    before, joints = session.world.state[0].copy(), scene.model.nq
+    planner = session.controller.planner
+    kept = {name: getattr(planner, name) for name in planner.carried}
+    session.enter(ball_scene)
+    planner = session.controller.planner
+    assert all(getattr(planner, name) is value for name, value in kept.items()) and kept
+    assert planner.settings.calm.speed == 0.3
+    assert session.world.state[0, 0] == before[0] and session.time == pytest.approx(2 * scene.dt)
+    assert np.array_equal(session.world.view("qpos")[0, :joints], before[1 : 1 + joints])
+    assert applied(session)[ball_scene.body("torso")] == pytest.approx([50, 0, 0, 0, 0, 0])
+    assert session.wanted == Reach((0.4, 0.2, 1.3))
+    assert "reach" in session.controller.goal.names
+    session.send(Juggle())  # there is a ball now
+    session.step()
+
+
+def test_learning_goes_on_in_another_scene(scene, ball_scene):
+    mcts = CONTROLLERS["mcts"]
+    session = Session(scene, mcts.make(scene, mcts.settings(samples=8, horizon=0.2), 0, 1), scene.state())
+    for _ in range(3):
+        session.step()
+    learner = session.controller.planner.learner
+    assert len(learner) == 3
+    session.enter(ball_scene)
+    session.step()
+    assert session.controller.planner.learner is learner and len(learner) == 4
+
+
+def test_forces_on_what_is_gone_end(ball_scene, ball_still, scene):
+    session = Session(ball_scene, ball_still, ball_scene.state())
+    session.send(Push("ball", (1.0, 0.0, 0.0), seconds=1.0), Drag("ball", (1.0, 0.0, 1.0)))
+    session.step()
+    assert session.forced
+    session.enter(scene)
+    assert not session.forced
+    session.step()
+
+
+def test_a_set_in_which_the_wanted_cannot_be_done_is_not_entered(ball_scene, scene, small):
+    session = Session(ball_scene, Planned(CPBP(ball_scene, small, 0, 1)), ball_scene.state(), Juggle())
+    session.step()
+    with pytest.raises(UserError, match="no ball 'ball' in the scene; it has none"):
+        session.enter(scene)
+    session.step()
+    assert session.scene is session.controller.scene is ball_scene
+
+
+@pytest.mark.parametrize(("controller", "want"), MINDS[3:], ids=str)
+def test_a_walker_that_is_rewound_does_the_same_again(controller, want):
+    """Laws have all their memory in the state."""
+    scene = Scene(biped(), [Ball()])
+    session = walking(scene, want, controller)
+    for _ in range(20):
+        state = session.step().state
+    frames = [session.step() for _ in range(15)]
+    session.rewind(scene, state, 20, session.wanted)
+    assert (session.index, session.wanted, session.forced) == (20, want, False)
+    for frame in frames:
+        again = session.step()
+        assert (again.index, again.time) == (frame.index, frame.time)
+        assert again.state.tobytes() == frame.state.tobytes()
+
+
+def test_a_planner_that_is_rewound_begins_anew_from_that_state(scene, goal, small):
+    session = Session(scene, Planned(CPBP(scene, small, 0, 1), goal), scene.state())
+    state = session.step().state
+    session.step()
+    session.rewind(scene, state, 1)
+    fresh = Session(scene, Planned(CPBP(scene, small, 0, 1), goal), state)
+    for i in range(3):
+        frame = session.step()
+        assert frame.index == 1 + i
+        assert frame.state.tobytes() == fresh.step().state.tobytes()
+
+
+def test_time_that_is_turned_back_ends_pushes(scene, still):
+    session = Session(scene, still, scene.state())
+    session.send(Push("torso", (50.0, 0.0, 0.0), seconds=1.0))
+    session.step()
+    session.rewind(scene, scene.state(), 0)
+    assert not session.forced and not applied(session).any()
+
+
+# Frames ---------------------------------------------------------------------------------------------
+
+
+def test_a_frame_tells_who_acted_and_how(post_scene):
+    planned, walked, relayed = (walking(post_scene, controller=name).step() for name in ("cpbp", "walker", "relay"))
+    assert (planned.law, planned.drive, planned.acting) == (False, "servo", "")
+    assert (walked.law, walked.drive, walked.acting) == (True, "torque", "")
+    assert (relayed.law, relayed.drive, relayed.acting) == (True, "torque", "walking")
+    assert planned.control.shape == (post_scene.drives["servo"].size,)
+    assert walked.control.shape == (post_scene.drives["torque"].size,)
+    assert planned.time == walked.time == relayed.time == pytest.approx(1 / 30)
+
+
+def test_the_control_of_a_law_is_its_mean_over_the_steps_of_a_frame(scene):
+    drive, asked = scene.drives["torque"], []
+
+    class Growing(Still):
+        """A law whose controls grow from step to step."""
+
+        @property
+        def drive(self):
+            return drive
+
+        def control(self, sims):
+            return self.law
+
+        def law(self, sims):
+            asked.append(0.001 * (1 + len(asked)))
+            return np.full((1, drive.size), asked[-1])
+
+    frame = Session(scene, Growing(scene), scene.state()).step()
+    assert len(asked) == drive.steps == 17
+    assert frame.law and frame.control == pytest.approx(np.full(drive.size, 0.009))
+
+
 # JSON -----------------------------------------------------------------------------------------------
 
 COMMANDS = [
@@ -656,15 +957,19 @@ COMMANDS = [
     Explode((0.0, 1.0, 0.0), 2.0),
     Throw((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), "ball"),
     Throw((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), aimed=True),
-    SetGoal("balance", (1.0, 0.0)),
-    SetGoal("balance"),
-    SetGoal("reach", target=(0.5, -0.25, 1.5), hand="right"),
-    SetGoal("ball-reach", target=(0.5, -0.25, 1.5), hand="left", ball="globe"),
-    SetGoal("steer", velocity=(1.25, 0.0)),
-    SetGoal("juggle", ball="ball"),
+    Balance((1.0, 0.0)),
+    Balance(pose="ready", roll=True),
+    Balance(),
+    Reach((0.5, -0.25, 1.5), "right"),
+    Reach((0.5, -0.25, 1.5)),
+    Together((StayOn("globe"), Reach((0.5, -0.25, 1.5)))),
+    StayOn(),
+    Juggle("ball"),
+    Go(speed=0.5, heading=-1.0, style="happy"),
+    Go(target=(1.0, 2.0, 0.0), period=0.5, step_height=0.1, step_width=0.2, bend=0.1, crouch=0.3),
+    Go(),
+    Meet("mine", {"depth": 2.0, "name": "x"}),
     SetParameter("calm.speed", 0.5),
-    Walk(speed=0.5, heading=-1.0, style="happy"),
-    Walk(),
     Do("go to crate; lift it"),
 ]
 
@@ -685,25 +990,32 @@ def test_the_documented_form():
 @pytest.mark.parametrize(
     ("text", "command"),
     [
-        ('{"goal": "reach", "target": [1, 0, 1.5]}', SetGoal("reach", target=(1.0, 0.0, 1.5))),
-        ('{"goal": "reach", "target": [1, 0, 1.5], "hand": "right"}', SetGoal("reach", None, (1.0, 0.0, 1.5), "right")),
-        ('{"goal": "steer", "velocity": [0, -1]}', SetGoal("steer", velocity=(0.0, -1.0))),
-        ('{"goal": "ball", "ball": "globe"}', SetGoal("ball", ball="globe")),
-        ('{"goal": "balance", "facing": null}', SetGoal("balance")),
+        ('{"type": "reach", "target": [1, 0, 1.5]}', Reach((1.0, 0.0, 1.5))),
+        ('{"type": "reach", "target": [1, 0, 1.5], "hand": "right"}', Reach((1.0, 0.0, 1.5), "right")),
+        ('{"type": "go", "speed": 1, "heading": -1}', Go(speed=1.0, heading=-1.0)),
+        ('{"type": "stayon", "ball": "globe"}', StayOn("globe")),
+        ('{"type": "balance", "facing": null}', Balance()),
+        ('{"type": "together", "wants": [{"type": "stayon"}, {"type": "go"}]}', Together((StayOn(), Go()))),
     ],
 )
-def test_goals_with_options_from_json(text, command):
-    assert decode('{"type": "setgoal", ' + text[1:]) == command
+def test_wants_from_json(text, command):
+    assert decode(text) == command
 
 
 BAD_JSON = [
-    ('{"type": "setgoal"}', "missing required field `goal`"),
-    ('{"type": "setgoal", "goal": "reach", "target": [1, 2]}', "length 3"),
-    ('{"type": "setgoal", "goal": "reach", "target": [1, 2, "x"]}', "Expected `float`"),
-    ('{"type": "setgoal", "goal": "reach", "target": [1, 2, NaN]}', "malformed"),
-    ('{"type": "setgoal", "goal": "steer", "velocity": [1, 2, 3]}', "length 2"),
-    ('{"type": "setgoal", "goal": "reach", "hand": 3}', "Expected `str | null`"),
-    ('{"type": "setgoal", "goal": "reach", "foot": "left"}', "unknown field `foot`"),
+    ('{"type": "setgoal", "goal": "balance"}', "Invalid value 'setgoal'"),
+    ('{"type": "reach"}', "missing required field `target`"),
+    ('{"type": "reach", "target": [1, 2]}', "length 3"),
+    ('{"type": "reach", "target": [1, 2, "x"]}', "Expected `float`"),
+    ('{"type": "reach", "target": [1, 2, NaN]}', "malformed"),
+    ('{"type": "balance", "facing": [1, 2, 3]}', "length 2"),
+    ('{"type": "reach", "target": [1, 2, 3], "hand": 3}', "Expected `str`"),
+    ('{"type": "reach", "target": [1, 2, 3], "foot": "left"}', "unknown field `foot`"),
+    ('{"type": "go", "speed": "fast"}', "Expected `float | null`"),
+    ('{"type": "together"}', "missing required field `wants`"),
+    ('{"type": "together", "wants": [{"type": "together", "wants": []}]}', "Invalid value 'together'"),
+    ('{"type": "together", "wants": [{"type": "release"}]}', "Invalid value 'release'"),
+    ('{"type": "meet", "goal": "reach", "options": []}', "Expected `object`"),
     ('{"type": "do"}', "missing required field `script`"),
     ('{"type": "do", "script": ["lift"]}', "Expected `str`"),
     ("", "truncated"),

@@ -9,11 +9,11 @@ import mujoco
 import numpy as np
 import pytest
 
-from tumble.characters import character, humanoid, remake
+from tumble.characters import character, humanoid
 from tumble.errors import UserError
 from tumble.maths.vectors import about, multiply, spline
-from tumble.simbicon import kernel as kernel
-from tumble.simbicon.body import GAIT, HEADING, OTHER, PHASE, SIDE, STATE, STRIKES, USED, WEIGHT, live_of
+from tumble.simbicon import kernel
+from tumble.simbicon.body import MEMORY, live_of
 from tumble.simbicon.gait import (
     GAITS,
     Gait,
@@ -27,9 +27,8 @@ from tumble.simbicon.gait import (
     side_of,
     table_of,
 )  # fmt: skip
-from tumble.simbicon.simbicon import Simbicon, simbicon_scene
-from tumble.world.motors import ForceMotors
-from tumble.world.scene import Physics, Scene
+from tumble.simbicon.simbicon import Simbicon
+from tumble.world.scene import Ground, Scene
 from tumble.world.sims import Sims
 
 BODIES = ("planar", "biped34", "big-bird", "raptor")
@@ -39,14 +38,19 @@ SHAKY = {("biped34", "sad"), ("biped34", "turn-left")}  # measured: 8 of 10, not
 PUSH = 0.1  # m/s and rad/s, standard deviation of every speed of a perturbed start
 
 
+def scene_of(body) -> Scene:
+    return Scene(character(body), ground=Ground(friction=0.8))
+
+
 @pytest.fixture(scope="module")
 def walkers():
     """A walker for each body, with all gaits."""
-    return {body: Simbicon(simbicon_scene(character(body))) for body in BODIES}
+    return {body: Simbicon(scene_of(body)) for body in BODIES}
 
 
 def started(walker, gait="walk", nsim=1, push=0.0, seed=0):
     sims = Sims(walker.scene, nsim, nthread=1)
+    sims.use(walker.drive)
     sims.load(walker.opening(gait))
     speeds = sims.view("qvel")
     speeds[:] = speeds + push * np.random.default_rng(seed).standard_normal(speeds.shape)
@@ -60,7 +64,7 @@ def run(walker, sims, seconds):
     """Act; which rows fell on the way."""
     fallen = np.zeros(sims.nsim, bool)
     for _ in range(round(seconds / walker.scene.dt)):
-        sims.act(walker.control(sims))
+        sims.act(walker.control(sims), walker.drive)
         fallen |= walker.fallen(sims)
     return fallen
 
@@ -80,11 +84,11 @@ def test_targets_follow_the_feedback_law(walkers):
     roles = roles_of(walker.scene.character)
     role, gait = roles.index("swing_hip"), walker.gaits[0]
     motion = gait.states[0].joints["swing_hip"]
-    memory = sims.view("userdata")[0].copy()
-    memory[PHASE] = 0.4
+    memory = sims.memory(MEMORY)[0].copy()
+    memory.phase = 0.4
     for mirror, side in ((1.0, 0.0), (-1.0, 1.0)):
-        memory[SIDE] = side
-        look = kernel.Look((1.0, 0.0, 0.0, 0.0), (0.2, -0.1), (0.9, 0.15))
+        memory.stance = side
+        look = kernel.Posture((1.0, 0.0, 0.0, 0.0), (0.2, -0.1), (0.9, 0.15))
         knots = np.array(motion.bend)
         bend = spline(knots, len(knots), 0.4) + motion.bend_feedback[0] * 0.2 + motion.bend_feedback[1] * 0.9
         lean = mirror * motion.side[0][1] - motion.side_feedback[0] * 0.1 + motion.side_feedback[1] * 0.15
@@ -95,11 +99,11 @@ def test_targets_follow_the_feedback_law(walkers):
 def test_d_and_v_are_those_of_the_stance_foot(walkers):
     walker = walkers["biped34"]
     sims = started(walker)
-    memory = sims.view("userdata")[0].copy()
-    memory[HEADING] = 0.3
+    memory = sims.memory(MEMORY)[0].copy()
+    memory.heading = 0.3
     scene = walker.scene
     for side, foot in enumerate(("left_foot", "right_foot")):
-        memory[SIDE] = side
+        memory.stance = side
         look = kernel._look(walker._bones, memory, live_of(sims), 0)
         away = (sims.view("com") - sims.view("xipos")[:, scene.body(foot)])[0]
         speed = sims.view("com_velocity")[0]
@@ -126,7 +130,7 @@ def test_gains_are_about_the_axes_of_the_bone():
 def torques(walker, sims, gait=0, row=0):
     """(bones, 3) torques of a row and the root's own."""
     bones, live = walker._bones, live_of(sims)
-    memory = sims.view("userdata")[row]
+    memory = sims.memory(MEMORY)[row]
     spin, torque = np.zeros((len(bones.ids), 3)), np.zeros((len(bones.ids), 3))
     look = kernel._look(bones, memory, live, row)
     kernel._spins(bones, live, row, spin)
@@ -143,7 +147,7 @@ def test_the_hips_give_the_root_its_torque(walkers, body):
         run(walker, sims, seconds)
         torque, root, spin = torques(walker, sims)
         left, right = walker._bones.hips
-        stance = walker._bones.hips[int(sims.view("userdata")[0, SIDE])]
+        stance = walker._bones.hips[int(sims.memory(MEMORY).stance[0])]
         turning = spin[0, 2] - spin[stance, 2]
         gait = walker.gaits[0]
         root[2] -= gait.hip_damping * min(abs(turning), gait.hip_speed) * turning
@@ -156,8 +160,8 @@ def test_late_in_a_step_all_is_the_stance_hips(walkers):
     sims = started(walker)
     run(walker, sims, 0.3)
     torque, _, spin = torques(walker, sims)
-    memory, bones = sims.view("userdata")[0], walker._bones
-    swing = bones.hips[1 - int(memory[SIDE])]
+    memory, bones = sims.memory(MEMORY)[0], walker._bones
+    swing = bones.hips[1 - int(memory.stance)]
     role = roles_of(walker.scene.character).index("swing_hip")
     look = kernel._look(bones, memory, live_of(sims), 0)
     target = multiply(look.frame, kernel._target(walker._table, 0, memory, role, look))
@@ -186,7 +190,7 @@ def test_forces_are_the_torques_projected(walkers, body):
     """Generalized forces of motors and damping equal those of the torques put on the bones themselves."""
     walker = walkers[body]
     sims = started(walker, push=0.5)
-    control = walker.control(sims)[0].copy()
+    control = walker.law(sims)[0].copy()
     torque, _, _ = torques(walker, sims)
     scene, data = walker.scene, walker.scene.show(sims.state[0])
     wanted = np.zeros(scene.model.nv)
@@ -197,7 +201,7 @@ def test_forces_are_the_torques_projected(walkers, body):
             mujoco.mj_applyFT(scene.model, data, np.zeros(3), sign * torque[bone], data.xpos[place], place, one)
             wanted += one
     strength = np.array([joint.strength for joint in scene.character.joints.values()])
-    dof = scene.motors.qvel
+    dof = walker.drive.qvel
     got = control * strength - scene.model.dof_damping[dof] * data.qvel[dof]
     inside = np.abs(control) < 1
     assert inside.sum() > len(dof) // 2
@@ -216,6 +220,7 @@ def test_rows_do_not_see_each_other(walkers, body):
     together = many.state.copy()
     for row in (0, 3):
         alone = Sims(walker.scene, 1, nthread=1)
+        alone.use(walker.drive)
         alone.load(states[row])
         run(walker, alone, 0.5)
         np.testing.assert_array_equal(alone.state[0], together[row])
@@ -245,8 +250,8 @@ def mirrored(scene, row):
         out.joint(other).qpos[0], out.joint(other).qvel[0] = sign * angle, sign * speed
     out.qpos[:7] = data.qpos[:7] * np.array([1, -1, 1, 1, -1, 1, -1])
     out.qvel[:6] = data.qvel[:6] * np.array([1, -1, 1, -1, 1, -1])
-    out.userdata[SIDE] = 1 - data.userdata[SIDE]
-    out.userdata[HEADING] = -data.userdata[HEADING]
+    memory = scene.memory.view(MEMORY, out.userdata[None])[0]
+    memory.stance, memory.heading = 1 - memory.stance, -memory.heading
     return scene.read(out)
 
 
@@ -260,7 +265,7 @@ def test_a_mirrored_start_walks_in_the_mirror(walkers, body):
     names = list(walker.scene.character.joints)
     swapped = [names.index(other_side(name)) for name in names]
     sign = np.array([1.0 if name.endswith("_bend") else -1.0 for name in names])
-    control = walker.control(sims)
+    control = walker.law(sims)
     np.testing.assert_allclose((sign * control[1])[swapped], control[0], atol=1e-9)
     run(walker, sims, 0.5)
     back, size = mirrored(walker.scene, sims.state[1]), 1 + sims.view("qpos").shape[1]
@@ -276,7 +281,7 @@ def test_mixes_at_both_ends_are_the_gaits_themselves(walkers):
     walker.choose(sims, "in-place", rows=[2])
     walker.choose(sims, "walk", "in-place", 1.0, rows=[3])
     walker.choose(sims, "walk", "in-place", 0.25, rows=[4])
-    first = walker.control(sims).copy()
+    first = walker.law(sims).copy()
     np.testing.assert_allclose(first[4], 0.75 * first[0] + 0.25 * first[2], atol=0.02)  # the phases differ by a step
     run(walker, sims, 1.0)
     qpos = sims.view("qpos")
@@ -289,12 +294,11 @@ def test_a_mix_of_torques_is_their_mean(walkers):
     walker = walkers["biped34"]
     sims = started(walker, nsim=3, push=0.1)
     sims.load(sims.state[[0, 0, 0]])
-    memory = sims.view("userdata")
-    memory[:, PHASE] = 0.3
+    sims.memory(MEMORY).phase[:] = 0.3
     walker.choose(sims, "sad", rows=[0])  # walk, sad and proud last equally long: equal phases
     walker.choose(sims, "proud", rows=[1])
     walker.choose(sims, "sad", "proud", 0.25, rows=[2])
-    control = walker.control(sims)
+    control = walker.law(sims)
     np.testing.assert_allclose(control[2], 0.75 * control[0] + 0.25 * control[1], atol=1e-12)
 
 
@@ -305,12 +309,13 @@ def test_a_step_ends_at_its_own_strike(walkers):
     walker = walkers["biped34"]
     sims = started(walker, nsim=3, push=0.1)
     run(walker, sims, 0.1)
+    frame = walker.scene.dt / walker.gaits[walker.index("walk")].states[0].duration  # of the phase
     for count in (1, 2, 3):
         assert walker.step(sims).all()
-        memory = sims.view("userdata")
+        memory = sims.memory(MEMORY)
         np.testing.assert_array_equal(walker.steps(sims), count)
-        np.testing.assert_array_equal(memory[:, SIDE], count % 2)
-        assert (memory[:, PHASE] < 0.01).all()
+        np.testing.assert_array_equal(memory.stance, count % 2)
+        assert (memory.phase < frame + 0.01).all()  # at most a frame past the strike
 
 
 def test_a_step_that_does_not_end_is_told(walkers):
@@ -324,23 +329,22 @@ def test_states_follow_each_other(walkers):
     """Time ends the planar walk's first state, a strike or the clock its second; only the second swaps legs."""
     walker = walkers["planar"]
     sims = started(walker)
-    memory, seen = sims.view("userdata")[0], []
-    for _ in range(1000):
+    memory, seen = sims.memory(MEMORY)[0], []
+
+    def watched(sims):
         before = memory.copy()
-        sims.act(walker.control(sims))
-        if memory[STATE] != before[STATE]:
-            seen.append((before[STATE], memory[STATE], memory[SIDE] != before[SIDE], before[PHASE]))
+        chosen = walker.law(sims)
+        if memory.state != before.state:
+            seen.append((before.state, memory.state, memory.stance != before.stance, before.phase))
+        return chosen
+
+    for _ in range(60):
+        sims.act(watched, walker.drive)
     assert len(seen) >= 8
     for old, new, swapped, phase in seen:
         assert new == 1 - old
         assert swapped == (old == 1)
         assert old == 1 or phase == pytest.approx(1.0, abs=0.01)
-
-
-@each_body
-def test_memory_is_in_the_state(walkers, body):
-    scene = walkers[body].scene
-    assert scene.model.nuserdata >= USED == 1 + max(STATE, PHASE, SIDE, STRIKES, HEADING, GAIT, OTHER, WEIGHT)
 
 
 # ---- bodies
@@ -358,7 +362,7 @@ def test_bodies_weigh_what_the_paper_says(walkers, body, mass, freedom):
 
 def test_the_planar_trunk_is_the_applets():
     """70 kg, centre 0.24 m above the hip, 1.475 kg m^2 about it, head and all (facts 2.2)."""
-    scene = simbicon_scene(character("planar"))
+    scene = scene_of("planar")
     model = scene.model
     ids = [scene.body("torso"), scene.body("head")]
     mass, height = model.body_mass[ids], model.body_ipos[ids, 2] + np.array([0, model.body_pos[ids[1], 2]])
@@ -367,11 +371,6 @@ def test_the_planar_trunk_is_the_applets():
     assert centre == pytest.approx(0.24, abs=1e-3)
     inertia = (model.body_inertia[ids, 1] + mass * (height - centre) ** 2).sum()
     assert inertia == pytest.approx(1.475, abs=0.01)
-
-
-@each_body
-def test_bodies_are_made_again(body):
-    assert remake(character(body).recipe).name == body
 
 
 @each_body
@@ -454,16 +453,11 @@ def test_missing_files_are_told(tmp_path):
         load_gait(tmp_path / "none.toml", character("planar"))
 
 
-def scene_of(body, **physics):
-    return Scene(body, (), Physics(**physics), ForceMotors)
-
-
 CALLS = [
-    (lambda: Simbicon(Scene(character("planar"))), "Simbicon needs torques: build the scene with motors=ForceMotors"),
-    (lambda: Simbicon(scene_of(character("planar"), substeps=2)), "Simbicon controls every physics step: give Phys"),
-    (lambda: Simbicon(scene_of(humanoid())), "Simbicon needs 8 numbers of userdata, 'humanoid' has"),
-    (lambda: Simbicon(scene_of(character("biped"))), "no gaits for the character 'biped': give some, or take planar"),
-]  # fmt: skip
+    (lambda: Simbicon(Scene(character("planar"), drives=["servo"])), "no drive 'torque'; there are: servo"),
+    (lambda: Simbicon(Scene(humanoid())), "no gaits for the character 'humanoid': give some, or take planar"),
+    (lambda: Simbicon(scene_of("biped")), "no gaits for the character 'biped': give some, or take planar"),
+]
 
 
 @pytest.mark.parametrize(("call", "message"), CALLS, ids=[message[:40] for _, message in CALLS])
@@ -514,7 +508,7 @@ def hundred_steps(walker, gait, starts=10):
     sims = started(walker, gait, nsim=starts, push=PUSH)
     fallen = np.zeros(starts, bool)
     while not (fallen | (walker.steps(sims) >= 100)).all():
-        sims.act(walker.control(sims))
+        sims.act(walker.control(sims), walker.drive)
         fallen |= walker.fallen(sims) & (walker.steps(sims) < 100)
     return int((~fallen).sum())
 

@@ -7,20 +7,21 @@ import mujoco
 import numpy as np
 import pytest
 
-from tumble.characters import humanoid
 from tumble.errors import UserError
-from tumble.world.scene import Physics, Scene
+from tumble.world.drives import Drive
+from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
 
-def controls(scene: Scene, rng: np.random.Generator, *shape: int) -> np.ndarray:
+def controls(scene: Scene, rng: np.random.Generator, *shape: int, drive: Drive | None = None) -> np.ndarray:
     """Uniformly random controls."""
-    return rng.uniform(scene.motors.low, scene.motors.high, (*shape, scene.motors.size))
+    drive = drive or scene.drive
+    return rng.uniform(drive.low, drive.high, (*shape, drive.size))
 
 
 def still(scene: Scene, nsim: int) -> np.ndarray:
-    motors = scene.motors
-    return np.tile(np.r_[np.zeros(motors.joints), np.ones(motors.size - motors.joints)], (nsim, 1))
+    drive = scene.drive
+    return np.tile(np.r_[np.zeros(drive.joints), np.ones(drive.size - drive.joints)], (nsim, 1))
 
 
 def loaded(scene: Scene, nsim: int, nthread: int = 1, pose: str = "rest", lying: str = "upright") -> Sims:
@@ -29,21 +30,22 @@ def loaded(scene: Scene, nsim: int, nthread: int = 1, pose: str = "rest", lying:
     return sims
 
 
-@pytest.mark.parametrize("substeps", [1, 3])
-def test_act_is_a_plain_loop_to_the_last_bit(substeps):
-    scene = Scene(humanoid(), physics=Physics(substeps=substeps))
+@pytest.mark.parametrize(("name", "steps"), [("servo", 1), ("torque", 17)])
+def test_act_is_a_plain_loop_to_the_last_bit(scene, name, steps):
+    drive = scene.drives[name]
     rng = np.random.default_rng(1)
     sims = loaded(scene, 3, pose="t-pose", lying="supine")
     plain = [scene.show(scene.state("t-pose", "supine")) for _ in range(3)]
     for _ in range(40):
-        control = controls(scene, rng, 3)
-        sims.act(control)
+        control = controls(scene, rng, 3, drive=drive)
+        sims.act(control, drive)
         for i, data in enumerate(plain):
-            for _ in range(substeps):
-                scene.motors.write(control[i : i + 1], data.qvel[None], data.ctrl[None])
-                mujoco.mj_step(scene.model, data)
+            for _ in range(steps):
+                drive.write(control[i : i + 1], data.qvel[None], data.ctrl[None])
+                mujoco.mj_step(drive.model, data)
             assert np.array_equal(scene.read(data), sims.state[i])
     assert not np.array_equal(sims.state[0], sims.state[1])
+    assert sims.view("time")[0] == pytest.approx(40 / 30)
 
 
 def test_everything_is_current_after_act(scene):
@@ -198,7 +200,7 @@ scene = Scene(humanoid())
 sims = Sims(scene, 2, 1)
 sims.load(scene.state())
 sims.view("qvel")[0] = np.nan
-sims.act(np.zeros((2, scene.motors.size)))
+sims.act(np.zeros((2, scene.drive.size)))
 assert list(sims.broken) == [True, False]
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -210,18 +212,18 @@ assert list(sims.broken) == [True, False]
 
 
 @pytest.mark.parametrize("rows", [slice(2, 5), slice(0, 1), slice(5, None), slice(-2, None), slice(None, 3)], ids=str)
-@pytest.mark.parametrize(("substeps", "nthread"), [(1, 1), (1, 2), (3, 1)])
-def test_only_the_rows_that_are_named_move_and_as_if_all_did(rows, substeps, nthread):
-    scene = Scene(humanoid(), physics=Physics(substeps=substeps))
+@pytest.mark.parametrize(("name", "nthread"), [("servo", 1), ("servo", 2), ("torque", 1)])
+def test_only_the_rows_that_are_named_move_and_as_if_all_did(scene, rows, name, nthread):
+    drive = scene.drives[name]
     some, all_of = (loaded(scene, 6, nthread, "t-pose", "supine") for _ in range(2))
     rng, others = np.random.default_rng(4), np.ones(6, bool)
     others[rows] = False
     fields = ("com", "ends", "grounded", "qpos", "qvel", "xipos", "cvel")
     before = some.state.copy(), [some.view(name).copy() for name in fields]
     for _ in range(8):
-        control = controls(scene, rng, 6)
-        some.act(control[rows], rows)
-        all_of.act(control)
+        control = controls(scene, rng, 6, drive=drive)
+        some.act(control[rows], drive, rows)
+        all_of.act(control, drive)
         assert np.array_equal(some.state[rows], all_of.state[rows])
         for name in fields:
             assert np.array_equal(some.view(name)[rows], all_of.view(name)[rows]), name
@@ -235,7 +237,7 @@ def test_rows_in_turn_are_all_rows_at_once(scene):
     turns, once = (loaded(scene, 5) for _ in range(2))
     control = controls(scene, np.random.default_rng(5), 5)
     for rows in (slice(3, 5), slice(0, 2), slice(2, 3)):
-        turns.act(control[rows], rows)
+        turns.act(control[rows], rows=rows)
     once.act(control)
     assert np.array_equal(turns.state, once.state)
     assert np.array_equal(turns.view("sensordata"), once.view("sensordata"))
@@ -245,8 +247,8 @@ def test_a_row_breaks_when_it_acts_and_is_alone(scene):
     sims, sane = loaded(scene, 4), loaded(scene, 4)
     sims.view("qvel")[2, 7] = np.nan
     for rows, broken in ((slice(0, 2), False), (slice(2, 4), True), (slice(0, 2), True)):
-        sims.act(still(scene, 2), rows)
-        sane.act(still(scene, 2), rows)
+        sims.act(still(scene, 2), rows=rows)
+        sane.act(still(scene, 2), rows=rows)
         assert list(sims.broken) == [False, False, broken, False]
     assert np.array_equal(sims.state[[0, 1, 3]], sane.state[[0, 1, 3]])
 
@@ -266,12 +268,57 @@ def test_controls_of_another_shape(scene, shape, rows, message):
     sims = loaded(scene, 3)
     before = sims.state.copy()
     with pytest.raises(UserError, match=message):
-        sims.act(np.ones(shape), rows)
+        sims.act(np.ones(shape), rows=rows)
     assert np.array_equal(sims.state, before)
 
 
 def test_no_rows_do_nothing(scene):
     sims = loaded(scene, 3)
     before = sims.state.copy()
-    sims.act(np.ones((0, 35)), slice(1, 1))
+    sims.act(np.ones((0, 35)), rows=slice(1, 1))
     assert np.array_equal(sims.state, before)
+
+
+# Laws -----------------------------------------------------------------------------------------------
+
+
+def test_a_law_is_asked_before_every_step_and_sees_what_the_last_one_did(scene):
+    drive, seen = scene.drives["torque"], []
+
+    def law(sims: Sims) -> np.ndarray:
+        seen.append(sims.view("time").copy())
+        return np.zeros((sims.nsim, drive.size))
+
+    sims = loaded(scene, 2)
+    sims.act(law, drive)
+    assert len(seen) == drive.steps == 17
+    assert np.array(seen)[:, 0] == pytest.approx(np.arange(17) / 510)
+    assert np.array_equal(np.array(seen)[:, 0], np.array(seen)[:, 1])
+    assert sims.view("time").ravel() == pytest.approx([1 / 30, 1 / 30])
+
+
+@pytest.mark.parametrize("name", ["servo", "torque"])
+def test_a_law_that_never_changes_is_a_control_that_is_held(scene, name):
+    drive = scene.drives[name]
+    held, asked = loaded(scene, 3), loaded(scene, 3)
+    control = controls(scene, np.random.default_rng(8), 3, drive=drive)
+    for _ in range(3):
+        held.act(control, drive)
+        asked.act(lambda sims: control, drive)
+    assert np.array_equal(held.state, asked.state)
+
+
+def test_a_law_speaks_of_all_rows_where_some_act(scene):
+    drive = scene.drives["torque"]
+    some, all_of = loaded(scene, 4), loaded(scene, 4)
+    control = controls(scene, np.random.default_rng(9), 4, drive=drive)
+    some.act(lambda sims: control, drive, slice(1, 3))
+    all_of.act(control, drive)
+    assert np.array_equal(some.state[1:3], all_of.state[1:3])
+    assert np.array_equal(some.state[[0, 3]], loaded(scene, 4).state[[0, 3]])
+
+
+def test_a_law_of_another_shape_is_refused(scene):
+    sims = loaded(scene, 2)
+    with pytest.raises(UserError, match=r"a law must give controls of the shape \(2, 30\), got \(2, 35\)"):
+        sims.act(lambda sims: still(scene, 2), scene.drives["torque"])

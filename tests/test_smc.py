@@ -18,7 +18,7 @@ from tumble.planners.smc.curves import shifted
 from tumble.planners.smc.plan_space import POINTS, PlanSpace
 from tumble.planners.smc.quality import damage
 from tumble.planners.smc.smc import situation
-from tumble.scenarios import SCENARIOS, run_trial, toy
+from tumble.scenarios import SCENARIOS, Trial, run_trial, toy
 from tumble.world.props import Ball
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
@@ -72,12 +72,12 @@ def test_a_plan_of_the_humanoid_has_136_numbers(scene):
 
 @pytest.mark.parametrize("horizon", [0.5, 2.0, 3.5])
 def test_bounds_are_those_of_joints_and_motors_and_twice_an_even_share_of_time(scene, horizon):
-    space, motors = PlanSpace(scene, horizon), scene.motors
+    space, drive = PlanSpace(scene, horizon), scene.drive
     low, high = space.low.reshape(4, 34), space.high.reshape(4, 34)
     ranges = np.array([scene.model.joint(name).range for name in scene.character.joints])
     for point in range(4):
         assert np.array_equal(low[point, :30], ranges[:, 0]) and np.array_equal(high[point, :30], ranges[:, 1])
-        assert (low[point, 30:33] == motors.WEAKEST).all() and (high[point, 30:33] == 1).all()
+        assert (low[point, 30:33] == drive.WEAKEST).all() and (high[point, 30:33] == 1).all()
         assert (low[point, 33], high[point, 33]) == (0, 2 * horizon / 4)
 
 
@@ -90,16 +90,16 @@ def test_holding_a_pose_is_a_plan(scene, pose):
 
 
 def test_steering_reaches_the_angles_within_a_step_if_motors_can(scene):
-    space, motors, rng = PlanSpace(scene, 2.0), scene.motors, np.random.default_rng(0)
+    space, drive, rng = PlanSpace(scene, 2.0), scene.drive, np.random.default_rng(0)
     qpos = np.tile(scene.show(scene.state("ready")).qpos, (50, 1))
     values = rng.uniform(space.low[:33], space.high[:33], (50, 33))
     near = rng.random((50, 30)) < 0.5
-    values[:, :30] = np.where(near, qpos[:, motors.qpos] + rng.uniform(-0.1, 0.1, (50, 30)), values[:, :30])
+    values[:, :30] = np.where(near, qpos[:, drive.qpos] + rng.uniform(-0.1, 0.1, (50, 30)), values[:, :30])
     out = np.empty((50, 35))
     space.steer(values, qpos, out)
-    speeds = (values[:, :30] - qpos[:, motors.qpos]) / scene.dt
-    assert out[:, :30] == pytest.approx(np.clip(speeds, -motors.SPEED, motors.SPEED))
-    assert (np.abs(out[:, :30]) < motors.SPEED).any() and (np.abs(out[:, :30]) == motors.SPEED).any()
+    speeds = (values[:, :30] - qpos[:, drive.qpos]) / scene.dt
+    assert out[:, :30] == pytest.approx(np.clip(speeds, -drive.SPEED, drive.SPEED))
+    assert (np.abs(out[:, :30]) < drive.SPEED).any() and (np.abs(out[:, :30]) == drive.SPEED).any()
     groups = scene.character.groups
     sides = {"torso": 0, "left_arm": 1, "right_arm": 1, "left_leg": 2, "right_leg": 2}
     for i, group in enumerate(groups):
@@ -107,10 +107,10 @@ def test_steering_reaches_the_angles_within_a_step_if_motors_can(scene):
 
 
 def test_what_is_no_number_is_steered_to_the_middle(scene):
-    space, motors = PlanSpace(scene, 2.0), scene.motors
+    space, drive = PlanSpace(scene, 2.0), scene.drive
     qpos, out = np.full((1, scene.model.nq), np.nan), np.empty((1, 35))
     space.steer(np.ones((1, 33)), qpos, out)
-    assert out[0, :30] == pytest.approx(0) and out[0, 30:] == pytest.approx(motors.high[30:])
+    assert out[0, :30] == pytest.approx(0) and out[0, 30:] == pytest.approx(drive.high[30:])
     assert np.isfinite(space.present(qpos[0])).all()
 
 
@@ -209,7 +209,7 @@ def test_every_frame_simulates_just_as_many_plans_as_it_may(scene, goal, samples
     def spied(control, rows=slice(None)):
         acted[rows] += 1
         assert len(control) <= planner.settings.batch
-        act(control, rows)
+        act(control, rows=rows)
 
     planner.sims.act = spied  # type: ignore[method-assign]
     for frame in range(1, 5):
@@ -397,7 +397,7 @@ def test_settings_apply_from_the_next_frame_on(scene, goal):
 def learning(scene: Scene, seed: int = 0, **changes: Any) -> tuple[SMC, Experience]:
     planner = make(scene, seed, **changes)
     experience = Experience(*planner.memory)
-    planner.remember(experience)
+    planner.learn_with(experience)
     return planner, experience
 
 
@@ -429,9 +429,9 @@ def test_nothing_is_learned_where_all_plans_break(scene, goal):
     planner, experience = learning(scene, memorable=LEARN_ALL)
     act = planner.sims.act
 
-    def spoiled(control, *rows):
+    def spoiled(control, **some):
         planner.sims.view("qvel")[:] = np.nan
-        act(control, *rows)
+        act(control, **some)
 
     planner.sims.act = spoiled  # type: ignore[method-assign]
     assert planner.plan(scene.state(), goal).cost == np.inf
@@ -499,7 +499,7 @@ def test_reset_forgets_frames_but_not_experience(scene, goal):
     planner, experience = learning(scene, memorable=LEARN_ALL, neighbours=0)
     first = planner.plan(scene.state(), goal)
     planner.reset()
-    assert planner.experience is experience and experience.added == 1
+    assert planner.learner is experience and experience.added == 1
     assert planner.plan(scene.state(), goal).cost == first.cost
 
 
@@ -509,7 +509,7 @@ def test_experience_outlives_other_sizes(scene, goal):
     planner.plan(scene.state(), goal)
     wider = planner.configured(replace(planner.settings, samples=16))
     assert wider is not planner
-    assert wider.experience is experience
+    assert wider.learner is experience
 
 
 @pytest.mark.parametrize("place", [3, 4, 10, 50], ids=["height", "quaternion", "angle", "speed"])
@@ -635,19 +635,14 @@ def test_stands_ready_for_two_seconds_with_eight_samples():
         assert not world.view("grounded")[0, others].any()
         assert world.view("pelvis.pos")[0, 2] > 0.85 * standing  # as for 'balanced' (docs/vocabulary.md)
     assert plan.way == "balance"
-    posed = np.abs(world.view("qpos")[0, scene.motors.qpos] - scene.character.pose("ready"))
+    posed = np.abs(world.view("qpos")[0, scene.drive.qpos] - scene.character.pose("ready"))
     assert np.sqrt((posed**2).mean()) < np.radians(15)  # sigma_pose
 
 
 def successes(name: str, trials: int, **settings: Any) -> int:
     """Of a fresh planner for every seed from 0 on, with the scenario's own character."""
-    scenario = SCENARIOS[name]()
-    scene = scenario.scene(character(scenario.character))
-    goal = scenario.wants().build(scene)
-    chosen = replace(SMCSettings(), **settings)
-    return sum(
-        run_trial(scenario, scene, Planned(SMC(scene, chosen, seed), goal), seed).success for seed in range(trials)
-    )
+    scenario, chosen = SCENARIOS[name](), replace(SMCSettings(), **settings)
+    return sum(run_trial(Trial(scenario, seed, "smc", settings=chosen)).success for seed in range(trials))
 
 
 @pytest.mark.slow

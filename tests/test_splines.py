@@ -123,7 +123,7 @@ def test_cost_is_that_of_doing_it(kind: str, scene: Scene, goal: Goal) -> None:
 def test_plan_is_complete(kind: str, scene: Scene, goal: Goal) -> None:
     plan = live(make(kind, scene), goal, pose="t-pose", lying="supine")[-1]
     steps, terms = 9, len(goal.terms)
-    assert plan.controls.shape == (steps, scene.motors.size)
+    assert plan.controls.shape == (steps, scene.drive.size)
     assert plan.values.shape == (steps, terms)
     assert plan.paths.shape == (8, steps, 3)
     assert np.array_equal(plan.path, plan.paths[int(plan.statistics["best_slot"])])
@@ -149,9 +149,9 @@ def test_plan_costs_no_more_than_the_nominal_spline(kind: str, scene: Scene, goa
 def test_controls_keep_to_the_bounds(kind: str, scene: Scene, goal: Goal) -> None:
     planner = make(kind, scene, calm_noise=50.0, tense_noise=50.0)
     for plan in live(planner, goal, frames=4):
-        assert (plan.controls >= scene.motors.low - 1e-12).all()
-        assert (plan.controls <= scene.motors.high + 1e-12).all()
-    assert (planner.nominal >= scene.motors.low - 1e-12).all() and (planner.nominal <= scene.motors.high + 1e-12).all()
+        assert (plan.controls >= scene.drive.low - 1e-12).all()
+        assert (plan.controls <= scene.drive.high + 1e-12).all()
+    assert (planner.nominal >= scene.drive.low - 1e-12).all() and (planner.nominal <= scene.drive.high + 1e-12).all()
 
 
 @each_kind
@@ -167,7 +167,7 @@ def test_splines_are_gaussian_around_the_nominal(kind: str, scene: Scene, goal: 
     planner = make(kind, scene, calm_noise=0.2, samples=64)
     planner.plan(scene.state("rest"), goal)
     planner.reset()
-    joints = planner.scene.motors.joints
+    joints = planner.scene.drive.joints
     drawn = np.concatenate([planner.ask() for _ in range(10)])[..., :joints] / planner.spread[:joints]
     n = drawn.size
     assert abs(drawn.mean()) < 5 * 0.2 / n**0.5  # 5 standard errors
@@ -179,7 +179,7 @@ def test_ask_and_tell_find_a_minimum(kind: str, scene: Scene) -> None:
     """Without physics: the cost is the distance from a given spline."""
     planner = make(kind, scene, calm_noise=0.05, samples=64)
     target = planner.neutral + 0.5 * np.sin(np.arange(planner.nominal.size)).reshape(planner.nominal.shape)
-    target = np.clip(target, scene.motors.low, scene.motors.high)
+    target = np.clip(target, scene.drive.low, scene.drive.high)
     away = [float(((planner.nominal - target) ** 2).sum())]
     for _ in range(100):
         knots = planner.ask()

@@ -1,14 +1,17 @@
 """Stances: bones' velocities against MuJoCo, every term in closed form, and the ways of balance."""
 
 import math
+from functools import partial
 
 import mujoco
 import numpy as np
 import pytest
+from bodies import STANCES, able
 
-from tumble.characters import CHARACTERS, humanoid
+from tumble.characters import character, humanoid
 from tumble.errors import UserError
 from tumble.goals import GOALS, Goal, Term, Way, balance, looking, on_ball, reach, reaching
+from tumble.goals.judging import goal_of
 from tumble.goals.stance import (
     BonesSpeed,
     ComSpeed,
@@ -22,7 +25,8 @@ from tumble.goals.stance import (
     heading,
     stance_ways,
 )
-from tumble.live.commands import SetGoal, decode
+from tumble.goals.wants import Balance, Meet
+from tumble.live.commands import decode
 from tumble.planners.smc.quality import MotionQuality
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
@@ -64,7 +68,7 @@ def random_sims(scene: Scene, seed: int, count: int = 6) -> Sims:
         quat = rng.standard_normal(4)
         data.qpos[3:7] = quat / np.linalg.norm(quat)
         low, high = scene.model.jnt_range[[scene.model.joint(name).id for name in scene.character.joints]].T
-        data.qpos[scene.motors.qpos] = rng.uniform(low, high)
+        data.qpos[scene.drive.qpos] = rng.uniform(low, high)
         data.qvel[:] = rng.standard_normal(scene.model.nv) * 3
         rows.append(scene.read(data))
     sims = Sims(scene, count, 1)
@@ -228,7 +232,7 @@ def test_only_feet_counts_other_bones_on_the_ground(scene):
     term = term_of(scene, "rest", OnlyFeet)
     assert isinstance(term, OnlyFeet)
     assert sorted(scene.bones[i] for i in term.others) == sorted(set(scene.bones) - set(FEET))
-    seen, motors = [], scene.motors
+    seen, drive = [], scene.drive
     for pose, lying, height in (
         ("rest", "upright", 0),
         ("t-pose", "supine", 0),
@@ -238,7 +242,7 @@ def test_only_feet_counts_other_bones_on_the_ground(scene):
         sims = Sims(scene, 1, 1)
         sims.load(scene.state(pose, lying, height))
         for _ in range(6):
-            sims.act(np.r_[np.zeros(motors.joints), np.ones(motors.size - motors.joints)][None])
+            sims.act(np.r_[np.zeros(drive.joints), np.ones(drive.size - drive.joints)][None])
         data, touching = scene.show(sims.state[0]), set()
         ground = scene.model.geom("ground").id
         for contact in data.contact:
@@ -263,7 +267,7 @@ def test_face_up(scene, lying, wanted, yaw):
 
 
 def test_toes_may_touch_the_ground_too():
-    (toed, *_) = [made for make, _ in CHARACTERS.values() if (made := make()).toes]
+    toed = character(able("toes")[0])
     scene = Scene(toed)
     found = term_of(scene, "rest", OnlyFeet)
     assert {scene.bones[i] for i in found.others} == set(scene.bones) - {*toed.feet, *toed.toes}
@@ -362,7 +366,7 @@ def test_ways_cost_a_number_or_infinity(ball_scene, name):
     assert np.isfinite(goal.way_costs(sims)).all()
     assert (goal.way_costs(sims) >= 0).all()
     sims.view("qvel")[2] = np.nan
-    sims.act(np.zeros((6, ball_scene.motors.size)))
+    sims.act(np.zeros((6, ball_scene.drive.size)))
     costs = goal.way_costs(sims)
     assert costs.shape == (6, len(goal.ways))
     assert np.isinf(costs[2]).all() and np.isfinite(np.delete(costs, 2, axis=0)).all()
@@ -381,25 +385,25 @@ def test_no_pose_of_that_name(scene):
     with pytest.raises(UserError, match=f"no pose 'nope'; there are: {listed}"):
         balance(scene, pose="nope")
     with pytest.raises(UserError, match=r"no pose 'reddy'.*did you mean 'ready'"):
-        SetGoal("balance", pose="reddy").check(scene)
+        goal_of(scene, Balance(pose="reddy"))
 
 
 def test_a_pose_and_rolling_by_command(scene):
-    command = decode('{"type": "setgoal", "goal": "balance", "pose": "taiko", "roll": true}')
-    assert command == SetGoal("balance", pose="taiko", roll=True)
-    command.check(scene)
-    goal = command.build(scene)
+    want = decode('{"type": "balance", "pose": "taiko", "roll": true}')
+    assert want == Balance(pose="taiko", roll=True)
+    want.check()
+    goal = goal_of(scene, want)
     assert goal.pose == "taiko"
     assert goal.ways == stance_ways(scene, "taiko", roll=True)
-    assert SetGoal("balance", roll=False).build(scene).ways == balance(scene).ways
+    assert goal_of(scene, Balance(roll=False)).ways == goal_of(scene, Balance()).ways == balance(scene).ways
     with pytest.raises(UserError, match="goal 'steer' takes no pose; it takes: velocity"):
-        SetGoal("steer", velocity=(1, 0), pose="ready").build(scene)
+        goal_of(scene, Meet("steer", {"velocity": (1, 0), "pose": "ready"}))
     for bad in ('"roll": "yes"', '"pose": 3', '"role": true'):
         with pytest.raises(UserError, match="not a command"):
-            decode('{"type": "setgoal", "goal": "balance", ' + bad + "}")
+            decode('{"type": "balance", ' + bad + "}")
 
 
-BODIES = {name: make for name, (make, _) in CHARACTERS.items()}
+BODIES = {name: partial(character, name) for name in STANCES}
 BODIES |= {"child": lambda: humanoid(height=1.2, mass=30.0), "bear": lambda: humanoid(torso_mass=3.0, legs=1.2)}
 
 

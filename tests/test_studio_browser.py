@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bodies import able
 from studio_browser import Studio, Window, browser, until
 
-from tumble.characters import CHARACTERS
 from tumble.live.recording import Recording
 from tumble.planners import PLANNERS
 from tumble.studio.knobs import knobs
@@ -490,7 +490,7 @@ def test_other_scenarios_characters_and_seeds(own, visit):
     assert share(picture(window), SHIRT, window.spot("torso"), 6) > 0.3
     assert window.look("view.project('ball')")
     bodies = window.look("JSON.stringify(link.scene)")
-    for other in set(CHARACTERS) - {"humanoid"}:
+    for other in set(able("biped", "t-pose")) - {"humanoid"}:
         window.choose("character", other)
         window.until("frame.time > 0.1 && !frame.paused")
         assert window.look("JSON.stringify(link.scene)") != bodies
@@ -511,6 +511,28 @@ def test_every_controller_can_be_chosen(own, visit):
         window.tab("planner")
         wanted = sorted(knob.name for knob in knobs(settings))
         until(lambda wanted=wanted: sorted(window.page.evaluate(KNOBS)) == wanted)
+
+
+def test_a_relay_suits_bipeds_and_says_who_acts(own, visit):
+    window = visit(own)
+    assert not window.part("hud-acting").is_visible()
+    window.choose("controller", "relay")
+    window.page.get_by_text("controller 'relay' needs a body with: toes, palms").wait_for()
+    until_value(window, "controller", "cpbp")
+    window.choose("character", "biped")
+    until_value(window, "character", "biped")
+    window.choose("controller", "relay")
+    window.until_text("hud-acting", "walking")
+    window.tab("planner")
+    until(lambda: "foresight" in window.page.evaluate(KNOBS) and "rising" not in window.page.evaluate(KNOBS))
+    window.tab("script")
+    window.until_text("doing", "walking")
+    window.look("link.send({ type: 'push', body: 'torso', force: [-200, 1300, 0], seconds: 0.2 })")
+    window.until_text("hud-acting", "rising: getting up")
+    window.until_text("doing", "rising: getting up")
+    window.tab("direct")
+    window.choose("scenario", "juggle")  # nobody who walks juggles: it brings who does
+    until_value(window, "controller", "cpbp")
 
 
 KNOBS = """[...document.querySelectorAll(".panels [data-testid]")].filter((one) => one.checkVisibility())
@@ -593,9 +615,30 @@ def test_a_recording_is_downloaded_and_replays(window, tmp_path):
     assert download.value.suggested_filename == "stand.npz"
     download.value.save_as(tmp_path / "stand.npz")
     recording = Recording.load(tmp_path / "stand.npz")
-    assert len(recording.controls) >= 20
-    assert [type(timed.command).__name__ for timed in recording.header.commands] == ["Push"]
+    (part,) = recording.parts
+    assert recording.frames >= 20
+    assert [type(timed.command).__name__ for timed in part.about.commands] == ["Push"]
     assert recording.header.settings["samples"] == 4
+    assert recording.first_difference() is None
+
+
+def test_a_recording_goes_on_where_a_ball_is_thrown(own, visit, tmp_path):
+    window = visit(own)
+    settled(window)
+    window.part("record").click()
+    advance(window, 3)
+    assert window.look("frame.recording")
+    window.part("tool-throw").click()
+    click(window, "torso")
+    advance(window, 6)
+    assert window.look(index("thrown")) > 0 and window.look("frame.recording")
+    assert "recording" not in window.text("toast")
+    window.part("record").click()
+    with window.page.expect_download() as download:
+        window.part("download").click()
+    download.value.save_as(tmp_path / "thrown.npz")
+    recording = Recording.load(tmp_path / "thrown.npz")
+    assert [part.about.frames for part in recording.parts] == [3, 6]
     assert recording.first_difference() is None
 
 
@@ -611,7 +654,7 @@ def test_ctrl_c_saves_the_recording_that_runs(own, visit):
     (saved,) = own.folder.glob("studio-*.npz")
     assert own.lines[-1] == f"the last recording was not downloaded; it is in {saved.name}"
     assert not any("Traceback" in line for line in own.lines)
-    assert len(Recording.load(saved).controls) >= 10
+    assert Recording.load(saved).frames >= 10
     window.until_text("hud-realtime", "connection lost")
     window.complaints.clear()  # of the server that is gone
 

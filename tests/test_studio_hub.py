@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import re
 from collections.abc import Awaitable, Callable
 
@@ -9,13 +10,14 @@ import msgspec
 import pytest
 
 from tumble.errors import UserError
-from tumble.live.commands import Drag, Explode, Push, Release, SetGoal, SetParameter, Throw
+from tumble.goals.wants import Balance, Go, Juggle, Meet, Reach, Together
+from tumble.live.commands import Drag, Explode, Push, Release, SetParameter, Throw
 from tumble.studio import hub as hub_module
+from tumble.studio.choice import Choice
 from tumble.studio.hub import Hub
 from tumble.studio.packet import HEADER
-from tumble.studio.requests import Ask, Give, Hurl, Resume, Scrub, Steer, decode
+from tumble.studio.requests import Ask, Give, Hurl, PlaceBox, Remove, Resume, Scrub, Steer, decode
 from tumble.studio.stage import Stage
-from tumble.studio.trial import Choice
 
 # Requests -------------------------------------------------------------------------------------------
 
@@ -36,7 +38,14 @@ GOOD = [
     ('{"type": "release"}', Release()),
     ('{"type": "explode", "at": [0, 0, 0]}', Explode((0.0, 0.0, 0.0))),
     ('{"type": "throw", "position": [0, 0, 1], "velocity": [0, 0, 0]}', Throw((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))),
-    ('{"type": "setgoal", "goal": "balance"}', SetGoal("balance")),
+    (
+        '{"type": "place", "name": "step", "position": [1, 0, 0.1], "size": [0.2, 0.5, 0.1]}',
+        PlaceBox("step", (1.0, 0.0, 0.1), (0.2, 0.5, 0.1)),
+    ),
+    ('{"type": "remove", "name": "step"}', Remove("step")),
+    ('{"type": "balance"}', Balance()),
+    ('{"type": "go", "speed": 0.5, "style": "turbo"}', Go(speed=0.5, style="turbo")),
+    ('{"type": "together", "wants": [{"type": "juggle"}]}', Together((Juggle(),))),
     ('{"type": "setparameter", "name": "samples", "value": 8}', SetParameter("samples", 8.0)),
 ]
 
@@ -215,18 +224,13 @@ def test_who_watches_is_refused(play):
     async def scene(hub):
         a, b = await cast(hub, "a", "b")
         await done(hub, hub.stage.pause)
-        take = hub.stage.take
+        session = hub.stage.trial.session
         requests = [Drag("torso", (1.0, 0.0, 1.0)), Steer(1.0, 0.0), Give(True), Scrub(1), Hurl((1, 0, 1), (0, 0, 0))]
         b.send(*requests)
         error = await b.hear("error", len(requests))
         assert error["text"] == "you are watching; ask for control first"
         await done(hub)
-        assert (take.drag, take.wanted, hub.stage.take.scene.props, hub.stage.past) == (
-            None,
-            SetGoal("balance"),
-            (),
-            None,
-        )
+        assert (session.drag, session.asked, session.scene.props, hub.stage.past) == (None, Balance(), (), None)
         assert not a.told("error") and hub.controls("a")
 
     play(scene)
@@ -338,7 +342,7 @@ def test_who_comes_back_has_what_it_had(play):
         again.send(Steer(1.0, 0.0))
         again.send(Explode((0.0, 0.0, 0.0), 2000.0))
         await again.hear("error")
-        assert hub.stage.take.wanted.goal == "steer"
+        assert hub.stage.director.goal == "steer"
         assert not b.told("error")
 
     play(scene)
@@ -365,15 +369,15 @@ HOLD = Drag("left_hand", (0.5, 0.5, 1.5))
 def test_what_a_lost_browser_held_is_let_go(play):
     async def scene(hub):
         a, b = await cast(hub, "a", "b")
-        take = hub.stage.take
+        hand = hub.stage.director
         a.send(HOLD, Steer(1.0, 0.0))
-        await a.until(lambda: take.drag == HOLD and take.wanted.goal == "steer")
+        await a.until(lambda: hand.trial.session.drag == HOLD and hand.goal == "steer")
         await b.leave()  # who only watches holds nothing
         await done(hub)
-        assert (take.drag, take.wanted.goal) == (HOLD, "steer")
+        assert (hand.trial.session.drag, hand.goal) == (HOLD, "steer")
         await a.leave()
         await done(hub)
-        assert (take.drag, take.wanted) == (None, SetGoal("balance"))
+        assert (hand.trial.session.drag, hand.trial.session.asked) == (None, Balance())
 
     play(scene)
 
@@ -381,15 +385,15 @@ def test_what_a_lost_browser_held_is_let_go(play):
 def test_what_is_held_is_let_go_where_control_is_given(play):
     async def scene(hub):
         a, b = await cast(hub, "a", "b")
-        take = hub.stage.take
+        hand = hub.stage.director
         a.send(HOLD, Steer(1.0, 0.0))
         b.send(Ask())
-        await a.until(lambda: take.wanted.goal == "steer")
+        await a.until(lambda: hand.goal == "steer")
         await a.hear("controls", waiting=["viewer 2"])
         a.send(Give(True))
         await b.hear("controls", controls=True)
         await done(hub)
-        assert (take.drag, take.wanted) == (None, SetGoal("balance"))
+        assert (hand.trial.session.drag, hand.trial.session.asked) == (None, Balance())
 
     play(scene)
 
@@ -404,7 +408,7 @@ def test_also_where_many_commands_wait(play):
         assert "256 commands wait" in (await a.hear("error", 44))["text"]
         await a.leave()
         await done(hub)
-        assert hub.stage.take.drag is None
+        assert hub.stage.trial.session.drag is None
 
     play(scene)
 
@@ -424,12 +428,15 @@ def test_requests_reach_the_stage(play):
         await a.until(lambda: stage.past is None and stage.playing and a.ticks[-1] <= 3)
         await done(hub, stage.pause)
         a.send(Hurl((3.0, 0.0, 1.0), (0.0, 0.0, 0.0), 2.5), SetParameter("samples", 4), Steer(0.0, 1.0, True))
-        a.send(SetGoal("no such goal"))
+        a.send(Meet("no such goal"))
         await a.hear("error")
         await done(hub, stage.advance)
-        assert stage.take.scene.props[0].mass == 2.5
-        assert stage.take.controller.planner.settings.samples == 4
-        assert stage.take.wanted == SetGoal("turbo", velocity=(0.0, 1.25))
+        assert stage.trial.scene.props[0].mass == 2.5
+        assert stage.trial.controller.planner.settings.samples == 4
+        assert stage.trial.session.wanted == Go(speed=1.25, heading=math.pi / 2, style="turbo")
+        a.send(PlaceBox("step", (2.0, 0.0, 0.1), (0.2, 0.5, 0.1)), Remove("thrown"), Remove("nothing"))
+        await a.hear("error", 2)
+        assert [prop.name for prop in stage.trial.scene.props] == ["step"]
 
     play(scene)
 
@@ -440,7 +447,10 @@ ERRORS = [
     (Steer(5.0, 0.0), "length of a steering direction must be a number"),
     (Hurl((0.0, 0.0, 1.0), (0.0, 0.0, 0.0), 1e9), "mass of a ball must be a number 0.1 or more and at most 500"),
     (SetParameter("samples", 1), "samples must be a number 2 or more"),
-    (SetGoal("juggle"), "no ball 'ball' in the scene"),
+    (Juggle(), "no ball 'ball' in the scene"),
+    (PlaceBox("torso", (1.0, 0.0, 1.0), (0.1, 0.1, 0.1)), "'torso'"),
+    (PlaceBox("step", (1.0, 0.0, 1.0), (0.1, 0.1, -0.1)), "half size of box 'step' must be a number"),
+    (Remove("step"), "no prop 'step' in the scene; there are: none"),
 ]
 
 
@@ -465,7 +475,7 @@ def test_a_failure_of_ours_is_told_too(play, monkeypatch):
         def fail(*arguments):
             raise ZeroDivisionError("oh")
 
-        monkeypatch.setattr(hub.stage.take, "steer", fail)
+        monkeypatch.setattr(hub.stage.director, "steer", fail)
         a.send(Steer(1.0, 0.0))
         assert (await a.hear("error"))["text"] == "this failed: ZeroDivisionError('oh')"
         monkeypatch.undo()
@@ -484,7 +494,7 @@ def test_what_is_no_request_ends_its_sender_and_nobody_else(play, text):
             await a.peer
         assert list(hub.viewers) == ["b"]
         await done(hub)
-        assert hub.stage.take.drag is None
+        assert hub.stage.trial.session.drag is None
         frames = len(b.frames)
         await b.until(lambda: len(b.frames) > frames + 1)
 
@@ -632,8 +642,8 @@ def test_panels_look_again(play):
         await a.until(lambda: len(a.frames) > 1)  # all is compiled, which is told
         await done(hub)
         looks.clear()
-        a.send(SetGoal("reach", target=(0.5, 0.0, 1.2)))
-        await a.until(lambda: hub.stage.take.wanted.goal == "reach")
+        a.send(Reach((0.5, 0.0, 1.2)))
+        await a.until(lambda: hub.stage.director.goal == "reach")
         await done(hub)
         assert looks == ["a", "b"]
         hub.refresh(but="a")
@@ -642,14 +652,14 @@ def test_panels_look_again(play):
         hub.listen("never there", None)
         looks.clear()
         a.send(Steer(1.0, 0.0))
-        await a.until(lambda: hub.stage.take.wanted.goal == "steer")
+        await a.until(lambda: hub.stage.director.goal == "steer")
         await done(hub)
         a.send(Steer(0.5, 0.0))  # the same goal
         await done(hub)
         assert looks == ["a"]
-        for goal in (SetGoal("balance"), *2 * (SetGoal("balance", pose="taiko"),)):  # the last one is nothing new
+        for goal in (Balance(), *2 * (Balance(pose="taiko"),)):  # the last one is nothing new
             a.send(goal)
-            await a.until(lambda goal=goal: hub.stage.take.wanted == goal)
+            await a.until(lambda goal=goal: hub.stage.trial.session.asked == goal)
             await done(hub)
         assert looks == ["a", "a", "a"]
 

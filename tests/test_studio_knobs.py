@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 
 import pytest
 
+from tumble.controllers.relay import RelaySettings
 from tumble.errors import UserError, check_number
 from tumble.planners import PLANNERS, CEMSettings, CPBPSettings
 from tumble.scenarios import SCENARIOS
@@ -191,6 +192,12 @@ def test_a_slider_shows_what_it_was_set_to(name):
             assert knob.at(knob.share(knob.value)) == pytest.approx(knob.value, rel=0.005)
 
 
+def test_what_is_no_number_nor_switch_has_no_knob():
+    settings = RelaySettings()
+    assert "rising" in names_of(settings)
+    assert [knob.name for knob in knobs(settings)] == [name for name in names_of(settings) if name != "rising"]
+
+
 def test_settings_that_were_changed_have_knobs_too():
     for settings in (
         CEMSettings(samples=5, elites=5),
@@ -362,6 +369,6 @@ def test_where_presets_lie(monkeypatch, tmp_path):
 
 
 def test_texts_below_fields_are_read_too():
-    about = {knob.name: knob.about for knob in knobs(SCENARIOS["ball"]())}
+    about = {knob.name: knob.about for knob in knobs(SCENARIOS["ball"].make())}
     assert about["rolling"] == "Speed at which the ball rolls at the start, in a random direction, m/s."
     assert all(about.values())

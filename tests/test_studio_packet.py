@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from tumble.characters import CHARACTERS, biped, character, humanoid
+from tumble.control.controller import Report
 from tumble.goals import balance
-from tumble.live.commands import SetGoal
+from tumble.live.commands import Drag
 from tumble.planners import CPBP, CPBPSettings, Plan
 from tumble.scenarios import SCENARIOS
 from tumble.scenarios.walking import walking_scene
@@ -20,7 +21,7 @@ from tumble.world.scene import Scene
 STATUS = Status(
     tick=70_000, oldest=3, newest=70_001, time=12.5, flags=0, rate=29.5, realtime=0.75, speed=0.5, control_seconds=0.02
 )
-STAND = SetGoal("balance")
+NOBODY = Report()
 
 
 class Reader:
@@ -66,7 +67,7 @@ def read(message: bytes) -> dict:
         ("paths", (paths, points)), ("best", (best,)), ("smoothed", (smoothed,)), ("contacts", (contacts,))
     ):  # fmt: skip
         found[name] = reader.many("<i2", *shape, 3) / 1000 + found["origin"]
-    found["way"] = message[reader.place :].decode()
+    found["way"], found["acting"], found["doing"] = message[reader.place :].decode().split("\n")
     return found
 
 
@@ -92,7 +93,7 @@ def plan(full, standing) -> Plan:
 
 
 def test_poses_are_the_engines(full, standing):
-    found, data = read(Packer(full, 7).pack(standing, None, STATUS, 3)), full.show(standing)
+    found, data = read(Packer(full, 7).pack(standing, NOBODY, STATUS, 3)), full.show(standing)
     assert found["poses"].shape == (full.model.nbody, 7)
     assert found["poses"][:, :3] == pytest.approx(data.xpos, abs=1e-5)
     assert found["poses"][:, 3:] == pytest.approx(data.xquat, abs=1e-6)
@@ -101,24 +102,31 @@ def test_poses_are_the_engines(full, standing):
 
 
 def test_the_loop_and_the_timeline_are_told(full, standing):
-    found = read(Packer(full, 65535).pack(standing, None, STATUS, 65535))
+    found = read(Packer(full, 65535).pack(standing, NOBODY, STATUS, 65535))
     told = {name: found[name] for name in ("version", "flags", "scene", "tick", "oldest", "newest", "terms")}
     assert told == {
-        "version": 1, "flags": 0, "scene": 65535, "tick": 70_000, "oldest": 3, "newest": 70_001, "terms": 65535
+        "version": 2, "flags": 0, "scene": 65535, "tick": 70_000, "oldest": 3, "newest": 70_001, "terms": 65535
     }  # fmt: skip
     figures = [found[name] for name in ("time", "plan_ms", "rate", "realtime", "speed")]
     assert figures == pytest.approx([12.5, 20.0, 29.5, 0.75, 0.5])
 
 
 def test_without_a_plan_there_is_nothing_to_draw_of_it(full, standing):
-    found = read(Packer(full, 1).pack(standing, None, STATUS, 1))
+    found = read(Packer(full, 1).pack(standing, NOBODY, STATUS, 1))
     assert (found["effort"], found["cost"]) == (0, 0)
     assert [found[name].size for name in ("values", "paths", "best", "smoothed")] == [0, 0, 0, 0]
-    assert found["way"] == ""
+    assert (found["way"], found["acting"], found["doing"]) == ("", "", "")
+
+
+def test_who_acts_is_told(full, standing, plan):
+    message = Packer(full, 1).pack(standing, Report("rising", "getting up", plan), STATUS, 1)
+    found = read(with_flags(message, 3, 1, 2))
+    assert (found["way"], found["acting"], found["doing"]) == ("", "rising", "getting up")
+    assert found["best"] == pytest.approx(plan.path, abs=6e-4)
 
 
 def test_the_plan_is_told(full, standing, plan):
-    found = read(Packer(full, 1).pack(standing, plan, STATUS, 1))
+    found = read(Packer(full, 1).pack(standing, Report(plan=plan), STATUS, 1))
     assert found["effort"] == pytest.approx(plan.effort, rel=1e-6)
     assert found["cost"] == pytest.approx(plan.cost, rel=1e-6)
     assert found["values"] == pytest.approx(plan.values.mean(axis=0), rel=1e-5)
@@ -129,14 +137,15 @@ def test_the_plan_is_told(full, standing, plan):
 
 
 def test_the_way_of_a_plan_is_told(full, standing, plan):
-    message = Packer(full, 1).pack(standing, Plan(**{**vars(plan), "way": "get up"}), STATUS, 1, velocity=(1.0, 0.0))
+    report = Report(plan=Plan(**{**vars(plan), "way": "get up"}))
+    message = Packer(full, 1).pack(standing, report, STATUS, 1, velocity=(1.0, 0.0))
     found = read(with_flags(message, 3, 1, 2))
     assert found["way"] == "get up"
     assert found["best"] == pytest.approx(plan.path, abs=6e-4)
 
 
 def test_paths_are_thinned_to_twelve_points(full, standing, plan):
-    found = read(Packer(full, 1).pack(standing, plan, STATUS, 1))["paths"]
+    found = read(Packer(full, 1).pack(standing, Report(plan=plan), STATUS, 1))["paths"]
     assert plan.paths.shape == (32, 36, 3)
     assert found.shape == (32, 12, 3)
     which = [int(np.abs(plan.paths - found[:, i, None]).max(axis=(0, 2)).argmin()) for i in range(12)]
@@ -149,14 +158,14 @@ def test_paths_are_thinned_to_twelve_points(full, standing, plan):
 def test_any_number_of_paths(full, standing, plan, n, steps):
     paths = np.arange(n * steps * 3).reshape(n, steps, 3) % 97 * 0.01
     other = Plan(**{**vars(plan), "paths": paths})
-    found = read(Packer(full, 1).pack(standing, other, STATUS, 1))["paths"]
+    found = read(Packer(full, 1).pack(standing, Report(plan=other), STATUS, 1))["paths"]
     assert found.shape == (min(n, 32), min(steps, 12), 3)
     assert found[0, 0] == pytest.approx(paths[0, 0], abs=6e-4)
     assert found[-1, -1] == pytest.approx(paths[-1, -1], abs=6e-4)
 
 
 def test_contacts_are_where_surfaces_touch(full, standing):
-    found, data = read(Packer(full, 1).pack(standing, None, STATUS, 1))["contacts"], full.show(standing)
+    found, data = read(Packer(full, 1).pack(standing, NOBODY, STATUS, 1))["contacts"], full.show(standing)
     touching = np.array([contact.pos for contact in data.contact if contact.dist < 0.002])  # at rest none is ahead
     assert 0 < len(touching) <= 32
     assert found == pytest.approx(touching, abs=6e-4)
@@ -166,18 +175,18 @@ def test_contacts_are_where_surfaces_touch(full, standing):
 
 def test_no_contacts_in_the_air_nor_ahead_of_a_touch(full):
     packer = Packer(full, 1)
-    assert read(packer.pack(full.state(height=3.0), None, STATUS, 1))["contacts"].shape == (0, 3)
+    assert read(packer.pack(full.state(height=3.0), NOBODY, STATUS, 1))["contacts"].shape == (0, 3)
     data = full.show(full.state(height=0.05))
     data.qvel[2] = -6.0  # speculative contacts are found before the feet are down
     falling = full.read(data)
     ahead = [contact for contact in full.show(falling).contact if np.linalg.norm(contact.pos[:2]) < 1]
     assert min(contact.dist for contact in ahead) < 0 < min(contact.pos[2] for contact in ahead) - 0.04
-    assert read(packer.pack(falling, None, STATUS, 1))["contacts"].shape == (0, 3)
+    assert read(packer.pack(falling, NOBODY, STATUS, 1))["contacts"].shape == (0, 3)
 
 
 def test_no_more_contacts_than_a_message_holds(full, standing, monkeypatch):
     monkeypatch.setattr(packet, "CONTACTS", 2)
-    assert len(read(Packer(full, 1).pack(standing, None, STATUS, 1))["contacts"]) == 2
+    assert len(read(Packer(full, 1).pack(standing, NOBODY, STATUS, 1))["contacts"]) == 2
 
 
 # What is wanted and held
@@ -185,23 +194,22 @@ def test_no_more_contacts_than_a_message_holds(full, standing, monkeypatch):
 
 def test_what_is_wanted_and_held_is_there_if_its_flag_is(full, standing, plan):
     packer = Packer(full, 1)
-    target, velocity, drag = (0.5, 0.25, 1.5), (1.25, -0.5), ("left_hand", (0.01, 0.02, -0.1), (2.0, 3.0, 4.0))
-    reach, steer = SetGoal("reach", target=target), SetGoal("steer", velocity=velocity)
+    target, velocity, drag = (0.5, 0.25, 1.5), (1.25, -0.5), Drag("left_hand", (2.0, 3.0, 4.0), (0.01, 0.02, -0.1))
     data = full.show(standing)
-    held = data.body("left_hand").xpos + data.body("left_hand").xmat.reshape(3, 3) @ drag[1]
+    held = data.body("left_hand").xpos + data.body("left_hand").xmat.reshape(3, 3) @ drag.point
     cases = [
-        (STAND, None, 0),
-        (reach, None, 16),
-        (steer, None, 32),
-        (STAND, drag, 64),
-        (reach, drag, 80),
-        (steer, drag, 96),
+        (None, None, None, 0),
+        (target, None, None, 16),
+        (None, velocity, None, 32),
+        (None, None, drag, 64),
+        (target, None, drag, 80),
+        (None, velocity, drag, 96),
     ]
-    for wanted, hold, flags in cases:
-        found = read(packer.pack(standing, plan, STATUS, 1, wanted.target, wanted.velocity, hold))
+    for place, way, hold, flags in cases:
+        found = read(packer.pack(standing, Report(plan=plan), STATUS, 1, place, way, hold))
         assert found["flags"] == flags
-        assert found["target"] is None if wanted is not reach else found["target"] == pytest.approx(target)
-        assert found["velocity"] is None if wanted is not steer else found["velocity"] == pytest.approx(velocity)
+        assert found["target"] is None if place is None else found["target"] == pytest.approx(target)
+        assert found["velocity"] is None if way is None else found["velocity"] == pytest.approx(velocity)
         assert found["drag"] is None if hold is None else found["drag"] == pytest.approx([*held, 2, 3, 4], abs=1e-6)
         assert found["best"] == pytest.approx(plan.path, abs=6e-4)  # what follows is not shifted
 
@@ -209,19 +217,19 @@ def test_what_is_wanted_and_held_is_there_if_its_flag_is(full, standing, plan):
 def test_the_loops_flags_stay(full, standing):
     for flags in (1, 2, 4, 8, 15):
         status = Status(**{**vars(STATUS), "flags": flags})
-        assert read(Packer(full, 1).pack(standing, None, status, 1))["flags"] == flags
-        assert read(Packer(full, 1).pack(standing, None, status, 1, velocity=(1.0, 0.0)))["flags"] == flags | 32
+        assert read(Packer(full, 1).pack(standing, NOBODY, status, 1))["flags"] == flags
+        assert read(Packer(full, 1).pack(standing, NOBODY, status, 1, velocity=(1.0, 0.0)))["flags"] == flags | 32
     assert [packet.PAST, packet.PAUSED, packet.RECORDING, packet.BROKEN] == [1, 2, 4, 8]
 
 
 @pytest.mark.parametrize("scenario", ["stand", "obstacles", "ball-reach"])
 def test_a_message_stays_below_5000_bytes(scenario):
-    scene = SCENARIOS[scenario]().scene(humanoid())
+    scene = SCENARIOS[scenario].make().scene(humanoid())
     state = scene.state("t-pose", "supine")
     found = CPBP(scene, CPBPSettings(samples=32, horizon=1.2), 0, 1).plan(state, balance(scene))
     status = Status(**{**vars(STATUS), "flags": 15})
     message = Packer(scene, 1).pack(
-        state, found, status, 1, (1.0, 0.0, 1.0), (1.0, 0.0), ("torso", (0.0, 0.0, 0.0), (1.0, 0.0, 1.0))
+        state, Report(plan=found), status, 1, (1.0, 0.0, 1.0), (1.0, 0.0), Drag("torso", (1.0, 0.0, 1.0))
     )
     told = read(message)
     assert (told["flags"], told["paths"].shape, len(told["best"])) == (127, (32, 12, 3), 36)
@@ -235,7 +243,7 @@ def test_far_points_end_at_the_edge_and_nan_at_the_origin(full, standing, plan):
     far = plan.path.copy()
     far[0], far[1], far[2], far[3] = (np.nan, 0, 0), (np.inf, -np.inf, 0), (40.0, -1e300, 2.0), (33.0, 0.0, 0.0)
     other = Plan(**{**vars(plan), "path": far})
-    found = read(Packer(full, 1).pack(standing, other, STATUS, 1))
+    found = read(Packer(full, 1).pack(standing, Report(plan=other), STATUS, 1))
     origin, best = found["origin"], found["best"]
     assert best[0] == pytest.approx((origin[0], 0, 0), abs=1e-3)
     assert best[1] == pytest.approx((origin[0] + 32.767, origin[1] - 32.767, 0), abs=1e-3)
@@ -249,7 +257,7 @@ def test_infinite_costs_are_large_numbers(full, standing, plan):
     values[:, 1] = np.inf
     other = Plan(**{**vars(plan), "values": values, "cost": np.inf})
     with np.errstate(all="raise"):
-        found = read(Packer(full, 1).pack(standing, other, STATUS, 1))
+        found = read(Packer(full, 1).pack(standing, Report(plan=other), STATUS, 1))
     assert found["cost"] == pytest.approx(1e30)
     assert found["values"][1] == pytest.approx(1e30)
     assert np.delete(found["values"], 1) == pytest.approx(np.delete(plan.values.mean(axis=0), 1), rel=1e-5)
@@ -259,7 +267,7 @@ def test_a_character_far_away_is_drawn_there(full):
     data = full.show(full.state())
     data.qpos[0] = 5000.0
     state = full.read(data)
-    found = read(Packer(full, 1).pack(state, None, STATUS, 1))
+    found = read(Packer(full, 1).pack(state, NOBODY, STATUS, 1))
     assert found["origin"][0] == pytest.approx(5000, abs=0.1)
     assert len(found["contacts"]) > 0
     assert np.abs(found["contacts"] - found["origin"]).max() < 2  # those of the balls that wait are too far
@@ -269,7 +277,7 @@ def test_a_character_far_away_is_drawn_there(full):
 
 
 def test_a_packet_can_be_flagged_later(full, standing, plan):
-    message = Packer(full, 7).pack(standing, plan, STATUS, 3, velocity=(1.0, 0.0))
+    message = Packer(full, 7).pack(standing, Report(plan=plan), STATUS, 3, velocity=(1.0, 0.0))
     later = with_flags(message, packet.PAST | packet.PAUSED, 80_000, 90_000)
     before, after = read(message), read(later)
     changed = {name for name in before if not np.array_equal(before[name], after[name])}
@@ -336,6 +344,6 @@ def test_what_only_looks_good_is_described(full):
 def test_a_packer_describes_its_scene(full, standing):
     packer = Packer(full, 1)
     assert packer.description == describe(full)
-    poses = read(packer.pack(standing, None, STATUS, 1))["poses"]
+    poses = read(packer.pack(standing, NOBODY, STATUS, 1))["poses"]
     ball = [body["name"] for body in packer.description["bodies"]].index("ball")
     assert poses[ball, :3] == pytest.approx((-0.5, -0.3, 0.149), abs=1e-6)

@@ -1,4 +1,4 @@
-"""Scripts in the studio: takes that are told what to do, and hints. The walker only pretends (`doing`)."""
+"""Scripts in the studio: trials that are told what to do, and hints. The walker only pretends (`doing`)."""
 
 import json
 from unittest.mock import Mock
@@ -6,56 +6,61 @@ from unittest.mock import Mock
 import pytest
 
 from tumble.errors import UserError
-from tumble.live.commands import Do, SetGoal, Walk
+from tumble.goals.wants import Do, Go, Juggle, Together
 from tumble.live.recording import Recorder
-from tumble.scenarios import SCENARIOS
-from tumble.skills.acts import Go, Lift, PickUp, PushCrate, PutDown, Wait
+from tumble.skills.acts import GoTo, Lift, PickUp, PushCrate, PutDown, Wait
+from tumble.studio.choice import Choice
+from tumble.studio.director import STROLL, Director
 from tumble.studio.requests import Point, decode
 from tumble.studio.stage import Stage
-from tumble.studio.trial import STROLL, Choice, StudioTrial
 
-OWN = (Go((0.5, 0.0)), Wait(1.0))  # what the scenario wants
+OWN = (GoTo((0.5, 0.0)), Wait(1.0))  # what the scenario wants
 
 
 @pytest.fixture
-def take(doers, crates) -> StudioTrial:
-    take = StudioTrial(Choice(crates, "biped", "walker"), 1)
-    take.step()
-    return take
+def hand(doers, crates) -> Director:
+    hand = Director(Choice(crates, "biped", "walker").trial(1))
+    hand.trial.step()
+    return hand
 
 
-def test_a_scenario_may_want_a_script(take):
-    assert take.controller.given == [OWN]
-    assert take.script == Do("go to 0.5 0\nwait 1 s")
-    assert (take.wanted, take.goal, take.velocity, take.target, take.weights) == (Walk(), "walk", None, None, {})
-    take.step()
-    assert take.controller.given == [OWN]
+def test_a_scenario_may_want_a_script(hand):
+    assert hand.trial.controller.given == [OWN]
+    assert hand.trial.session.wanted == Do("go to 0.5 0\nwait 1 s")
+    assert (hand.goal, hand.velocity, hand.target, hand.weights) == ("do", None, None, {})
+    assert "do" in hand.goals
+    hand.trial.step()
+    assert hand.trial.controller.given == [OWN]
 
 
-def test_people_send_scripts_of_which_the_last_counts(take):
-    take.send(Do("lift CRATE"))
-    take.send(Do("go to cup"))
-    assert take.step().commands == (Do("go to cup"),)
-    assert take.controller.given == [OWN, (Go("cup"),)]
-    assert take.controller.doing == "go to cup"
+def test_people_send_scripts_of_which_the_last_counts(hand):
+    hand.send(Do("lift CRATE"))
+    hand.send(Do("go to cup"))
+    assert hand.trial.step().commands == (Do("go to cup"),)
+    assert hand.trial.controller.given == [OWN, (GoTo("cup"),)]
+    assert hand.trial.controller.report().doing == "go to cup"
 
 
-def test_a_way_ends_a_script_and_a_style_does_not(take):
-    take.send(Walk(style="happy"))
-    take.send(Do("lift crate"))
-    take.send(Walk(bend=0.1))
-    assert take.step().commands == (Walk(style="happy", bend=0.1), Do("lift crate"))
-    assert take.controller.doing == "lift crate"
-    take.send(Walk(style="lean"))
-    take.step()
-    assert take.script is not None and take.controller.doing == "lift crate"
-    take.steer(1.0, 0.0)
-    assert take.script is None
-    assert take.step().commands == (Walk(speed=STROLL, heading=0.0, style="lean", bend=0.1),)
-    assert take.controller.doing == ""
-    take.send(Do("lift crate"))
-    take.send(Walk(speed=0.0))  # before it began
-    assert take.step().commands == (Walk(speed=0.0, style="lean", bend=0.1),)
+def test_a_way_ends_a_script_and_a_style_does_not(hand):
+    hand.send(Go(style="happy"))
+    hand.send(Do("lift crate"))
+    hand.send(Go(bend=0.1))
+    hand.trial.step()
+    assert hand.trial.session.wanted == Together((Do("lift crate"), Go(style="happy", bend=0.1)))
+    assert hand.trial.controller.report().doing == "lift crate"
+    hand.send(Go(style="lean"))
+    hand.trial.step()
+    assert hand.trial.controller.report().doing == "lift crate" and hand.goal == "do"
+    hand.steer(1.0, 0.0)
+    assert hand.goal == "go"
+    assert hand.trial.step().commands == (Go(speed=STROLL, heading=0.0),)
+    assert hand.trial.session.wanted == Go(speed=STROLL, heading=0.0, style="lean", bend=0.1)
+    assert hand.trial.controller.report().doing == ""
+    hand.send(Do("lift crate"))
+    hand.send(Go(speed=0.0))  # before it began
+    hand.trial.step()
+    assert hand.trial.session.wanted == Go(speed=0.0, style="lean", bend=0.1)
+    assert hand.trial.controller.report().doing == ""
 
 
 @pytest.mark.parametrize(
@@ -63,94 +68,100 @@ def test_a_way_ends_a_script_and_a_style_does_not(take):
     [
         (Do("lfit crate"), "line 1: no act 'lfit crate'"),
         (Do("lift block"), "act 1, 'lift block': 'block' weighs 80 kg"),
-        (SetGoal("balance"), "Doer takes no goal"),
+        (Juggle(), "a walker does not juggle"),
     ],
 )
-def test_what_cannot_be_done_is_refused_and_all_goes_on(take, command, message):
+def test_what_cannot_be_done_is_refused_and_all_goes_on(hand, command, message):
     with pytest.raises(UserError, match=message):
-        take.send(command)
-    assert take.script == Do("go to 0.5 0\nwait 1 s")
-    assert take.step().commands == ()
+        hand.send(command)
+    assert hand.trial.session.asked == Do("go to 0.5 0\nwait 1 s")
+    assert hand.trial.step().commands == ()
 
 
-@pytest.mark.parametrize("scenario", ["stand", "simbicon-humanoid"])
-def test_controllers_that_do_no_scripts_say_so(scenario):
-    take = StudioTrial(Choice(scenario, SCENARIOS[scenario].character, SCENARIOS[scenario].controller), 1)
-    with pytest.raises(UserError, match="does no scripts; choose the controller 'walker'"):
-        take.send(Do("go to 1 0"))
-    with pytest.raises(UserError, match="does no scripts; choose the controller 'walker'"):
-        take.point((1.0, 0.0, 0.0), None)
+@pytest.mark.parametrize(
+    ("choice", "why"),
+    [
+        (Choice("stand"), "planners do no scripts"),
+        (Choice("simbicon-humanoid", "biped34", "simbicon"), "does not do and go"),
+    ],
+    ids=["cpbp", "simbicon"],
+)
+def test_controllers_that_do_no_scripts_say_so(choice, why):
+    hand = Director(choice.trial(1))
+    with pytest.raises(UserError, match=f"{why}; controllers that take it: walker, relay"):
+        hand.send(Do("go to 1 0"))
+    with pytest.raises(UserError, match=f"{why}; controllers that take it: walker, relay"):
+        hand.point((1.0, 0.0, 0.0), None)
 
 
 def test_controllers_that_do_no_scripts_are_not_made_for_one(crates):
-    with pytest.raises(UserError, match="controller 'cpbp' plans for goals, and this wants a script; choose 'walker'"):
-        StudioTrial(Choice(crates, "biped", "cpbp"), 1)
-    with pytest.raises(UserError, match="controller 'simbicon' takes wishes, and this wants a script; choose: walker"):
-        StudioTrial(Choice(crates, "biped", "simbicon"), 1)
+    for controller in ("cpbp", "cem"):
+        with pytest.raises(UserError, match="planners do no scripts; controllers that take it: walker, relay"):
+            Choice(crates, "biped", controller).trial(1)
 
 
-def test_a_hint_becomes_a_script(take):
+def test_a_hint_becomes_a_script(hand):
     for body, act in (
-        (None, Go((1.0, -1.0))), ("crate", Lift("crate")), ("cup", PickUp("cup")), ("block", PushCrate("block", 1.0)),
+        (None, GoTo((1.0, -1.0))), ("crate", Lift("crate")), ("cup", PickUp("cup")), ("block", PushCrate("block", 1.0)),
     ):  # fmt: skip
-        take.point((1.0, -1.0, 0.1), body)
-        take.step()
-        assert take.controller.given[-1] == (act,)
-    take.controller.hold(take.session.world, 0, 0, 0)
-    take.controller.hold(take.session.world, 0, 1, 3)
-    take.point((1.0, -1.0, 0.1), None)
-    take.step()
-    assert take.controller.given[-1] == (PutDown((1.0, -1.0)),)
+        hand.point((1.0, -1.0, 0.1), body)
+        hand.trial.step()
+        assert hand.trial.controller.given[-1] == (act,)
+    hand.trial.controller.hold(hand.trial.session.world, 0, 0, 0)
+    hand.trial.controller.hold(hand.trial.session.world, 0, 1, 3)
+    hand.point((1.0, -1.0, 0.1), None)
+    hand.trial.step()
+    assert hand.trial.controller.given[-1] == (PutDown((1.0, -1.0)),)
     with pytest.raises(UserError, match="'torso' is a part of the character"):
-        take.point((0.0, 0.0, 1.0), "torso")
+        hand.point((0.0, 0.0, 1.0), "torso")
     with pytest.raises(UserError, match="'head' is a part of the character"):
-        take.point((float("nan"), 0.0, 1.0), "head")
+        hand.point((float("nan"), 0.0, 1.0), "head")
     with pytest.raises(UserError, match="too far"):
-        take.point((1e6, 0.0, 1.0), None)
+        hand.point((1e6, 0.0, 1.0), None)
 
 
-def test_a_return_to_the_past_ends_a_script(take):
-    state, time = take.session.world.state[0].copy(), take.time
-    take.send(Walk(style="happy"), Do("lift crate"))
-    take.step()
-    take.enter(take.scene, state, time)
-    assert take.script is None
-    assert take.step().commands == (Walk(speed=0.0, style="happy"),)
-    assert take.controller.doing == ""
+def test_a_script_is_wanted_still_after_a_return_to_the_past(hand):
+    state, time = hand.trial.session.world.state[0].copy(), hand.trial.time
+    hand.send(Go(style="happy"), Do("lift crate"))
+    hand.trial.step()
+    hand.trial.rewind(hand.trial.scene, state, time)
+    assert hand.trial.session.wanted == Together((Do("lift crate"), Go(style="happy")))
+    hand.trial.step()
+    assert hand.trial.controller.report().doing == "lift crate"
 
 
-def test_a_rebuilt_scene_ends_a_script_that_has_begun(take, doers):
-    take.hurl((0.0, 5.0, 1.0), (0.0, 0.0, 0.0), 5.0)
-    assert take.script is None
-    take.step()
-    assert (doers[1].given, doers[1].doing) == ([], "")
-    take.send(Do("go to crate"))
-    take.hurl((0.0, 5.0, 1.0), (0.0, 0.0, 0.0), 50.0)
-    take.step()
-    assert doers[2].given == [(Go("crate"),)]
+def test_a_script_goes_on_where_the_set_changes(hand, doers):
+    hand.throw((0.0, 5.0, 1.0), (0.0, 0.0, 0.0), 5.0)
+    hand.trial.step()
+    assert len(doers) == 1 and doers[0].given == [OWN]  # and did not begin again
+    hand.send(Do("go to crate"))
+    hand.throw((0.0, 5.0, 1.0), (0.0, 0.0, 0.0), 50.0)
+    hand.trial.step()
+    assert doers[0].given == [OWN, (GoTo("crate"),)]
 
 
 def test_panels_look_again_when_another_act_begins(doers, crates):
     audience = Mock()
     stage = Stage(Choice(crates, "biped", "walker"), audience, 1)
-    stage._step()  # the scenario's own script begins
-    assert audience.changed.call_count == 1
+    stage._step()
+    assert audience.changed.call_count == 0  # the scenario's own script began with the trial
+    stage._step()
+    assert audience.changed.call_count == 0
+    stage.trial.controller._doing = "wait 1 s"
+    stage._step()
+    stage.director.send(Do("lift crate"))
     stage._step()
     assert audience.changed.call_count == 1
-    stage.take.controller.doing = "wait 1 s"
-    stage._step()
-    stage.take.send(Do("lift crate"))
-    stage._step()
-    assert audience.changed.call_count == 2
     stage.close()
 
 
-def test_a_script_is_recorded_and_replays(take):
-    recorder = Recorder(take.session, "crates", "walker", 0)
-    take.send(Do("lift crate"))
+def test_a_script_is_recorded_and_replays(hand):
+    recorder = Recorder(hand.trial.session, "crates", "walker", 0)
+    hand.send(Do("lift crate"))
     for _ in range(3):
-        take.step()
-    assert [timed.command for timed in recorder.recording.header.commands] == [Do("lift crate")]
+        hand.trial.step()
+    (part,) = recorder.recording.parts
+    assert [timed.command for timed in part.about.commands] == [Do("lift crate")]
     assert recorder.recording.first_difference() is None
 
 

@@ -197,7 +197,8 @@ def test_what_the_scene_cannot_do_is_refused_in_words(studio):
         for request, text in (
             ({"type": "drag", "body": "tail", "target": [0, 0, 1]}, "no body 'tail'"),
             ({"type": "explode", "at": [0, 0, 0], "speed": 1e9}, "speed of an explosion"),
-            ({"type": "setgoal", "goal": "fly"}, "no goal 'fly'"),
+            ({"type": "meet", "goal": "fly"}, "no goal 'fly'"),
+            ({"type": "do", "script": "go to 1 0"}, "planners do no scripts; controllers that take it: walker, relay"),
             ({"type": "setparameter", "name": "samples", "value": 1e12}, "samples must be a number 2 or more"),
             ({"type": "hurl", "position": [0, 0, 1e7], "velocity": [0, 0, 0]}, "position must be three numbers"),
         ):
@@ -226,14 +227,14 @@ def test_frames_are_small(studio):
     with live(studio, "one") as one:
         say(one, "setparameter", name="samples", value=64)
         say(one, "setparameter", name="horizon", value=1.2)
-        say(one, "setgoal", goal="reach", target=[0.4, 0, 1.3], hand="left")
+        say(one, "reach", target=[0.4, 0, 1.3], hand="left")
         say(one, "drag", body="pelvis", target=[0, 0, 1.0])
         head, message = frame(one, lambda head: head[1] & DRAG and head[17] == 32)
         assert 2000 < len(message) < 5000
         assert len(message) > HEADER.size + 4 * 7 * head[16]
         for name, value in (("samples", 4), ("horizon", 0.2)):
             say(one, "setparameter", name=name, value=value)
-        say(one, "setgoal", goal="balance")
+        say(one, "balance")
         say(one, "release")
         frame(one, lambda head: head[17] == 4 and not head[1] & DRAG)
 

@@ -1,4 +1,4 @@
-"""The studio's show without browsers: pace, timeline, a take, and the stage that plays it in a thread."""
+"""The studio's show without browsers: pace, timeline, a person's hand, and the stage that plays a trial in a thread."""
 
 import re
 import threading
@@ -8,16 +8,21 @@ import numpy as np
 import pytest
 
 from tumble.errors import UserError
-from tumble.live.commands import Drag, Explode, Push, Release, SetGoal, SetParameter, Throw
-from tumble.planners import CPBP, CEMSettings, MPPISettings, Planned
-from tumble.scenarios import SCENARIOS, run_trial
+from tumble.goals.judging import goal_of
+from tumble.goals.wants import Balance, Go, Juggle, Reach, StayOn
+from tumble.live.commands import Drag, Explode, Push, Release, SetParameter, Throw
+from tumble.live.recording import Recording
+from tumble.planners import CEMSettings, MPPISettings
+from tumble.scenarios import SCENARIOS, Trial, run_trial
 from tumble.scenarios.locomotion import PACE
 from tumble.studio import stage as stage_module
+from tumble.studio.choice import Choice, bodies
+from tumble.studio.director import WAITING, Director
 from tumble.studio.pace import Clock
 from tumble.studio.packet import BROKEN, HEADER, PAST, PAUSED, RECORDING
 from tumble.studio.stage import Stage
 from tumble.studio.timeline import SECONDS, Moment, Timeline
-from tumble.studio.trial import WAITING, Choice, StudioTrial
+from tumble.world.props import Box
 
 PATIENCE = 30.0  # s; a wait that takes as long has failed
 
@@ -136,36 +141,40 @@ def test_two_minutes_are_kept(scene):
     assert len(timeline) == pytest.approx(120 * 30)
 
 
-# A take ---------------------------------------------------------------------------------------------
+# A person's hand -------------------------------------------------------------------------------------
+
+
+def directed(choice: Choice, *settings) -> Director:
+    return Director(choice.trial(*settings))
 
 
 @pytest.fixture
-def take(small) -> StudioTrial:
+def hand(small) -> Director:
     """The humanoid stands."""
-    return StudioTrial(Choice("stand"), 1, small)
+    return directed(Choice("stand"), 1, small)
 
 
-def stepped(take: StudioTrial, frames: int) -> list[np.ndarray]:
-    return [take.step().state for _ in range(frames)]
+def stepped(hand: Director, frames: int) -> list[np.ndarray]:
+    return [hand.trial.step().state for _ in range(frames)]
+
+
+def state_of(hand: Director) -> np.ndarray:
+    return hand.trial.session.world.state[0].copy()
 
 
 @pytest.mark.parametrize(("scenario", "seconds"), [("push", 2.2), ("steer", 0.3), ("reach", 0.3), ("juggle", 0.3)])
-def test_a_take_is_the_headless_trial_to_the_last_bit(small, scenario, seconds):
-    take, states = StudioTrial(Choice(scenario, seed=3), 1, small), []
-    kind = SCENARIOS[scenario]()
-    planned = Planned(CPBP(take.scene, small, 3, 1), kind.wants().build(take.scene))
-    run_trial(
-        kind, take.scene, planned, 3, seconds,
-        watch=lambda session: session.listeners.append(lambda session, frame: states.append(frame.state)),
-    )  # fmt: skip
-    assert np.array_equal(stepped(take, len(states)), states)
+def test_a_choice_makes_the_headless_trial_to_the_last_bit(small, scenario, seconds):
+    hand, states = directed(Choice(scenario, seed=3), 1, small), []
+    trial = Trial(SCENARIOS[scenario].make(), 3, "cpbp", settings=small, threads=1, seconds=seconds)
+    run_trial(trial, lambda session: session.listeners.append(lambda session, frame: states.append(frame.state)))
+    assert np.array_equal(stepped(hand, len(states)), states)
     assert len(states) == round(30 * seconds)
-    assert take.time == pytest.approx(seconds)
+    assert hand.trial.time == pytest.approx(seconds)
 
 
 def test_seeds_differ_and_threads_do_not(small):
     runs = [
-        np.array(stepped(StudioTrial(Choice("getup", seed=seed), threads, small), 4))
+        np.array(stepped(directed(Choice("getup", seed=seed), threads, small), 4))
         for seed, threads in ((1, 1), (1, 2), (2, 1))
     ]
     assert np.array_equal(runs[0], runs[1])
@@ -173,17 +182,17 @@ def test_seeds_differ_and_threads_do_not(small):
 
 
 def test_a_choice_decides_everything(small):
-    take = StudioTrial(Choice("ball", "humanoid-light", "cem", 5), 1)
-    assert take.scene.character.name == "humanoid-light"
-    assert [prop.name for prop in take.scene.props] == ["ball"]
-    assert isinstance(take.controller.planner.settings, CEMSettings)
-    assert (take.wanted.goal, take.controller.planner._seed) == ("ball", 5)
-    assert StudioTrial(Choice(), 1, small).controller.planner.settings == small
+    hand = directed(Choice("ball", "humanoid-light", "cem", 5), 1)
+    assert hand.trial.scene.character.name == "humanoid-light"
+    assert [prop.name for prop in hand.trial.scene.props] == ["ball"]
+    assert isinstance(hand.trial.controller.planner.settings, CEMSettings)
+    assert (hand.trial.session.asked, hand.goal, hand.trial.controller.planner._seed) == (StayOn(), "ball", 5)
+    assert directed(Choice(), 1, small).trial.controller.planner.settings == small
 
 
 def test_options_of_a_scenario_count(small):
-    plain, strong = (StudioTrial(Choice("push", options=options), 1, small) for options in ((), (("force", 900.0),)))
-    ((_, push),), ((_, harder),) = plain._events, strong._events
+    plain, strong = (directed(Choice("push", options=options), 1, small) for options in ((), (("force", 900.0),)))
+    ((_, push),), ((_, harder),) = plain.trial.setup.events, strong.trial.setup.events
     assert np.hypot(*push.force[:2]) == pytest.approx(400)
     assert np.hypot(*harder.force[:2]) == pytest.approx(900)
 
@@ -198,114 +207,125 @@ def test_options_of_a_scenario_count(small):
         (Choice(controller="cpb"), "no controller 'cpb'; there are: cem, cpbp"),
         (Choice(seed=-1), "seed must be a number 0 or more"),
         (Choice(seed=2**64), "seed must be a number 0 or more"),
+        (Choice("stand", "humanoid", "relay"), "controller 'relay' needs a body with: toes, palms, jointed-back"),
+        (Choice("juggle", "biped", "walker"), "a walker does not juggle; controllers that take it: cpbp"),
+        (Choice("pick-up", "biped", "cpbp"), "planners do no scripts; controllers that take it: walker, relay"),
     ],
     ids=str,
 )
 def test_bad_choices_are_refused_in_a_sentence(choice, message):
     with pytest.raises(UserError, match=re.escape(message)):
-        StudioTrial(choice, 1)
+        directed(choice, 1)
 
 
 # Steering
 
-REACH = SetGoal("reach", target=(0.5, 0.1, 1.4), hand="right")
+REACH = Reach((0.5, 0.1, 1.4), hand="right")
+HALF = np.pi / 2
 
 
 @pytest.mark.parametrize(
     ("x", "y", "turbo", "wanted"),
     [
-        (1.0, 0.0, False, SetGoal("steer", velocity=(PACE, 0.0))),
-        (0.0, -0.5, False, SetGoal("steer", velocity=(0.0, -0.5 * PACE))),
-        (0.0, 2.0, False, SetGoal("steer", velocity=(0.0, PACE))),  # no faster than the usual pace
-        (-1.0, 0.0, True, SetGoal("turbo", velocity=(-PACE, 0.0))),
+        (1.0, 0.0, False, Go(speed=PACE, heading=0.0, style="steer")),
+        (0.0, -0.5, False, Go(speed=0.5 * PACE, heading=-HALF, style="steer")),
+        (0.0, 2.0, False, Go(speed=PACE, heading=HALF, style="steer")),  # no faster than the usual pace
+        (-1.0, 0.0, True, Go(speed=PACE, heading=np.pi, style="turbo")),
     ],
 )
-def test_steering_asks_for_a_velocity(take, x, y, turbo, wanted):
-    take.steer(x, y, turbo)
-    assert take.step().commands == (wanted,)
-    assert take.wanted == wanted
-    assert "velocity" in take.controller.goal.names
+def test_steering_asks_for_a_velocity(hand, x, y, turbo, wanted):
+    hand.steer(x, y, turbo)
+    assert hand.trial.step().commands == (wanted,)
+    assert hand.trial.session.wanted == wanted
+    assert hand.velocity == pytest.approx(wanted.velocity) and hand.goal == wanted.style
+    assert "velocity" in hand.trial.controller.goal.names
 
 
-@pytest.mark.parametrize("before", [REACH, SetGoal("balance", facing=(0.0, 1.0))], ids=str)
-def test_steering_ends_with_what_was_wanted_before(take, before):
-    take.send(before)
-    take.step()
-    take.steer(0.0, 0.0)  # not steered: nothing to let go of
-    assert take.step().commands == ()
+@pytest.mark.parametrize("before", [REACH, Balance(facing=(0.0, 1.0))], ids=str)
+def test_steering_ends_with_what_was_wanted_before(hand, before):
+    hand.send(before)
+    hand.trial.step()
+    hand.steer(0.0, 0.0)  # not steered: nothing to let go of
+    assert hand.trial.step().commands == ()
     for x in (1.0, 0.5, 0.7):
-        take.steer(x, 0.0, turbo=x == 0.5)
-        take.step()
-    take.steer(0.03, 0.0)  # as good as let go
-    assert take.step().commands == (before,)
-    assert take.wanted == before
-    take.steer(0.0, 0.0)
-    assert take.step().commands == ()
+        hand.steer(x, 0.0, turbo=x == 0.5)
+        hand.trial.step()
+    hand.steer(0.03, 0.0)  # as good as let go
+    assert hand.trial.step().commands == (before,)
+    assert hand.trial.session.asked == before
+    hand.steer(0.0, 0.0)
+    assert hand.trial.step().commands == ()
 
 
-def test_a_goal_during_steering_is_what_remains(take):
-    take.steer(1.0, 0.0)
-    take.send(REACH)
-    take.steer(0.0, 0.0)
-    assert take.wanted == REACH
-    take.steer(0.0, 1.0)
-    take.steer(0.0, 0.0)
-    assert take.wanted == REACH
+def test_a_goal_during_steering_is_what_remains(hand):
+    hand.steer(1.0, 0.0)
+    hand.send(REACH)
+    hand.steer(0.0, 0.0)
+    assert hand.trial.session.asked == REACH
+    hand.steer(0.0, 1.0)
+    hand.steer(0.0, 0.0)
+    assert hand.trial.session.asked == REACH
 
 
 @pytest.mark.parametrize("scenario", ["steer", "turbo"])
 def test_after_steering_a_walk_it_stands(small, scenario):
-    take = StudioTrial(Choice(scenario), 1, small)
-    take.step()
-    assert take.wanted.goal == scenario
-    take.steer(0.0, 1.0)
-    take.steer(0.0, 0.0)
-    assert take.wanted == SetGoal("balance")
+    hand = directed(Choice(scenario), 1, small)
+    hand.trial.step()
+    assert hand.goal == scenario
+    hand.steer(0.0, 1.0)
+    hand.steer(0.0, 0.0)
+    assert hand.trial.session.asked == Balance()
 
 
 @pytest.mark.parametrize(("x", "y"), [(2.1, 0.0), (float("nan"), 0.0), (float("inf"), 0.0)])
-def test_steering_with_no_direction_is_refused(take, x, y):
+def test_steering_with_no_direction_is_refused(hand, x, y):
     with pytest.raises(UserError, match="length of a steering direction must be a number 0 or more and at most 2, got"):
-        take.steer(x, y)
-    assert take.wanted == SetGoal("balance")
-    take.steer(0.0, 0.0)
-    assert take.step().commands == ()
+        hand.steer(x, y)
+    assert hand.trial.session.asked == Balance()
+    hand.steer(0.0, 0.0)
+    assert hand.trial.step().commands == ()
 
 
-# Wishes by name
+# Wants by name
 
 
-def turned(take: StudioTrial, angle: float) -> np.ndarray:
+def turned(hand: Director, angle: float) -> np.ndarray:
     """The present state, turned about the vertical."""
-    data = take.scene.show(take.session.world.state[0])
+    data = hand.trial.scene.show(state_of(hand))
     data.qpos[3:7] = (np.cos(angle / 2), 0, 0, np.sin(angle / 2))
-    return take.scene.read(data)
+    return hand.trial.scene.read(data)
 
 
 @pytest.mark.parametrize("angle", [0.0, np.pi / 2, np.pi])
-def test_what_a_goal_needs_is_ahead(take, angle):
-    take.enter(take.scene, turned(take, angle), 0.0)
-    middle, ahead = take.session.world.view("com")[0, :2], np.array([np.cos(angle), np.sin(angle)])
-    take.want("reach")
-    assert take.wanted.goal == "reach"
-    assert take.wanted.target == pytest.approx((*(middle + 0.45 * ahead), 1.3), abs=1e-6)
+def test_what_a_want_needs_is_ahead(hand, angle):
+    hand.trial.rewind(hand.trial.scene, turned(hand, angle), 0.0)
+    session = hand.trial.session
+    middle, ahead = session.world.view("com")[0, :2], np.array([np.cos(angle), np.sin(angle)])
+    hand.want("reach")
+    assert hand.goal == "reach" and hand.target == session.asked.target
+    assert session.asked.target == pytest.approx((*(middle + 0.45 * ahead), 1.3), abs=1e-6)
     for goal in ("steer", "turbo"):
-        take.want(goal)
-        assert (take.wanted.goal, take.wanted.velocity) == (goal, pytest.approx(PACE * ahead, abs=1e-6))
-    take.want("balance")
-    assert take.wanted == SetGoal("balance")
-    assert take.step().commands[-1] == take.wanted
+        hand.want(goal)
+        assert (session.asked.style, hand.goal, hand.velocity) == (goal, goal, pytest.approx(PACE * ahead, abs=1e-6))
+    hand.want("balance")
+    assert session.asked == Balance()
+    assert hand.trial.step().commands[-1] == Balance() == session.wanted
 
 
-def test_goals_of_a_ball_take_the_first_there_is(take):
+def test_wants_of_a_ball_take_the_first_there_is(hand):
     for goal in ("ball", "juggle", "ball-reach"):
         with pytest.raises(UserError, match="no ball 'ball' in the scene; it has none"):
-            take.want(goal)
+            hand.want(goal)
     with pytest.raises(UserError, match="no goal 'fly'; there are: balance"):
-        take.want("fly")
-    take.hurl((2.0, 0.0, 1.0), (0.0, 0.0, 0.0), 5.0)
-    take.want("ball-reach")
-    assert (take.wanted.ball, take.wanted.goal, take.wanted.target[2]) == ("thrown", "ball-reach", 1.3)
+        hand.want("fly")
+    hand.throw((2.0, 0.0, 1.0), (0.0, 0.0, 0.0), 5.0)
+    hand.want("ball-reach")
+    on, reach = hand.trial.session.asked.wants
+    assert (on, reach.target[2], hand.goal) == (StayOn("thrown"), 1.3, "ball-reach")
+    for goal, want in (("ball", StayOn("thrown")), ("juggle", Juggle("thrown"))):
+        hand.want(goal)
+        assert (hand.trial.session.asked, hand.goal) == (want, goal)
+    assert set(hand.goals) >= {"balance", "reach", "ball", "ball-reach", "juggle", "steer", "turbo", "gait"}
 
 
 # Drags
@@ -313,197 +333,198 @@ def test_goals_of_a_ball_take_the_first_there_is(take):
 HAND = Drag("left_hand", (0.6, 0.6, 1.6))
 
 
-def test_of_many_drags_in_a_frame_the_last_one_is_sent(take):
+def test_of_many_drags_in_a_frame_the_last_one_is_sent(hand):
     for x in range(1000):
-        take.send(Drag("left_hand", (0.001 * x, 0.5, 1.0)))
-    assert take.step().commands == (Drag("left_hand", (0.999, 0.5, 1.0)),)
-    assert take.session.forced
-    assert take.step().commands == ()
-    assert take.session.forced  # and it holds
-    take.send(HAND, Release())
-    assert take.step().commands == (Release(),)
-    assert not take.session.forced
-    take.send(Release())
-    take.send(HAND)
-    assert take.drag == HAND
-    assert take.step().commands == (HAND,)
-    take.send(Release(), HAND)
-    assert take.drag is HAND
-    take.send(Release())
-    take.send(Release())
-    assert take.step().commands == (Release(),)
+        hand.send(Drag("left_hand", (0.001 * x, 0.5, 1.0)))
+    assert hand.trial.step().commands == (Drag("left_hand", (0.999, 0.5, 1.0)),)
+    assert hand.trial.session.forced
+    assert hand.trial.step().commands == ()
+    assert hand.trial.session.forced  # and it holds
+    hand.send(HAND, Release())
+    assert hand.trial.step().commands == (Release(),)
+    assert not hand.trial.session.forced
+    hand.send(Release())
+    hand.send(HAND)
+    assert hand.trial.session.drag == HAND
+    assert hand.trial.step().commands == (HAND,)
+    hand.send(Release(), HAND)
+    assert hand.trial.session.drag is HAND
+    hand.send(Release())
+    hand.send(Release())
+    assert hand.trial.step().commands == (Release(),)
 
 
-def test_a_bad_drag_is_refused_when_it_is_sent(take):
-    take.send(HAND)
+def test_a_bad_drag_is_refused_when_it_is_sent(hand):
+    hand.send(HAND)
     with pytest.raises(UserError, match="did you mean 'left_hand'"):
-        take.send(Drag("left_hnad", (0.0, 0.0, 0.0)))
-    assert take.drag == HAND
-    assert take.step().commands == (HAND,)
+        hand.send(Drag("left_hnad", (0.0, 0.0, 0.0)))
+    assert hand.trial.session.drag == HAND
+    assert hand.trial.step().commands == (HAND,)
 
 
-def test_what_is_held_stays_held_in_another_scene(take):
-    take.send(HAND)
-    take.step()
-    take.hurl((3.0, 3.0, 1.0), (0.0, 0.0, 0.0), 2.0)
-    assert not take.session.forced
-    assert HAND in take.step().commands
-    assert take.session.forced
-    assert take.step().commands == ()
+def test_what_is_held_stays_held_in_another_scene(hand):
+    hand.send(HAND)
+    hand.trial.step()
+    hand.throw((3.0, 3.0, 1.0), (0.0, 0.0, 0.0), 2.0)
+    assert hand.trial.session.forced and hand.trial.session.drag == HAND
+    assert HAND not in hand.trial.step().commands
+    assert hand.trial.session.forced
+    assert hand.trial.step().commands == ()
 
 
-def test_what_is_not_there_cannot_stay_held(take):
-    scene, state = take.scene, take.session.world.state[0].copy()
-    take.hurl((1.0, 0.0, 1.0), (0.0, 0.0, 0.0), 2.0)
-    take.send(Drag("thrown", (1.0, 1.0, 1.0)))
-    take.step()
-    take.enter(scene, state, 0.0)
-    assert take.drag is None
-    assert take.step().commands == ()
+def test_what_is_not_there_cannot_stay_held(hand):
+    scene, state = hand.trial.scene, hand.trial.session.world.state[0].copy()
+    hand.throw((1.0, 0.0, 1.0), (0.0, 0.0, 0.0), 2.0)
+    hand.send(Drag("thrown", (1.0, 1.0, 1.0)))
+    hand.trial.step()
+    hand.trial.rewind(scene, state, 0.0)
+    assert hand.trial.session.drag is None
+    assert hand.trial.step().commands == ()
 
 
 # Commands that wait
 
 
-def test_commands_are_taken_all_or_none(take):
+def test_commands_are_taken_all_or_none(hand):
     with pytest.raises(UserError, match="no body 'torzo'"):
-        take.send(HAND, REACH, Push("torzo", (1.0, 0.0, 0.0)))
-    assert (take.drag, take.wanted) == (None, SetGoal("balance"))
-    assert take.step().commands == ()
+        hand.send(HAND, REACH, Push("torzo", (1.0, 0.0, 0.0)))
+    assert (hand.trial.session.drag, hand.trial.session.asked) == (None, Balance())
+    assert hand.trial.step().commands == ()
 
 
-def test_settings_that_need_each_other_are_sent_together(take):
+def test_settings_that_need_each_other_are_sent_together(hand):
     both = SetParameter("transition_place", 0.1), SetParameter("transition_speed", 1.0)
     with pytest.raises(UserError, match="must both be 0"):
-        take.send(both[0])
-    take.send(*both)
-    assert take.step().commands == both
-    assert take.controller.planner.settings.transition_speed == 1.0
+        hand.send(both[0])
+    hand.send(*both)
+    assert hand.trial.step().commands == both
+    assert hand.trial.controller.planner.settings.transition_speed == 1.0
 
 
-def test_no_more_commands_wait_than_is_good(take):
-    take.send(HAND)
-    take.step()
+def test_no_more_commands_wait_than_is_good(hand):
+    hand.send(HAND)
+    hand.trial.step()
     for _ in range(WAITING):
-        take.send(Push("torso", (1.0, 0.0, 0.0)))
+        hand.send(Push("torso", (1.0, 0.0, 0.0)))
     with pytest.raises(UserError, match="256 commands wait for the next frame already"):
-        take.send(Explode((1.0, 0.0, 0.0)))
-    take.send(Drag("torso", (0.0, 0.0, 1.0)))
-    take.send(Release())  # always
-    take.send(REACH)
-    take.steer(1.0, 0.0)
-    take.steer(0.0, 0.0)
-    assert take.step().commands == (*[Push("torso", (1.0, 0.0, 0.0))] * WAITING, Release(), REACH)
+        hand.send(Explode((1.0, 0.0, 0.0)))
+    hand.send(Drag("torso", (0.0, 0.0, 1.0)))
+    hand.send(Release())  # always
+    hand.send(REACH)
+    hand.steer(1.0, 0.0)
+    hand.steer(0.0, 0.0)
+    assert hand.trial.step().commands == (*[Push("torso", (1.0, 0.0, 0.0))] * WAITING, Release(), REACH)
 
 
 CHANGES = [SetParameter("spread", 2.5), SetParameter("samples", 4), SetParameter("weight.height", 3.0)]
 
 
 @pytest.mark.parametrize("rebuilt", [False, True])
-def test_goals_and_settings_that_wait_survive_another_start(take, small, rebuilt):
+def test_goals_and_settings_that_wait_survive_another_start(hand, small, rebuilt):
     """As where somebody pauses, changes settings and goal, and then throws a ball or goes on from the past."""
-    take.step()
-    take.send(*CHANGES, REACH)
+    hand.trial.step()
+    hand.send(*CHANGES, REACH)
     if rebuilt:
-        take.hurl((2.0, 0.0, 1.0), (0.0, 0.0, 0.0), 2.0)
+        hand.throw((2.0, 0.0, 1.0), (0.0, 0.0, 0.0), 2.0)
     else:
-        take.enter(take.scene, take.session.world.state[0].copy(), take.time)
-    take.step()
-    assert take.controller.planner.settings == replace(small, spread=2.5, samples=4)
-    assert take.controller.planner.scene is take.scene
-    assert take.controller.weights == {"height": 3.0}
-    assert take.controller.goal.names == REACH.build(take.scene).names
-    assert take.controller.latest.paths.shape[0] == 4
-    assert take.wanted == REACH
+        hand.trial.rewind(hand.trial.scene, state_of(hand), hand.trial.time)
+    hand.trial.step()
+    assert hand.trial.controller.planner.settings == replace(small, spread=2.5, samples=4)
+    assert hand.trial.controller.planner.scene is hand.trial.scene
+    assert hand.trial.controller.weights == {"height": 3.0}
+    assert hand.trial.controller.goal.names == goal_of(hand.trial.scene, REACH).names
+    assert hand.trial.controller.latest.paths.shape[0] == 4
+    assert hand.trial.session.asked == REACH
 
 
-def test_what_waits_is_told_before_it_is_done(take, small):
+def test_what_waits_is_told_before_it_is_done(hand, small):
     """Panels show it while the show is paused."""
-    names = dict.fromkeys(take.controller.goal.names, 1.0)
-    assert (take.settings, take.weights) == (small, names)
-    take.send(*CHANGES)
+    names = dict.fromkeys(hand.trial.controller.goal.names, 1.0)
+    assert (hand.settings, hand.weights) == (small, names)
+    hand.send(*CHANGES)
     changed = replace(small, spread=2.5, samples=4)
     for _ in range(2):
-        assert (take.settings, take.weights) == (changed, {**names, "height": 3.0})
-        take.send(REACH)
-        assert take.weights == {**dict.fromkeys(REACH.build(take.scene).names, 1.0), "height": 3.0}
-        take.send(SetGoal("balance"))
-        take.step()
-    assert take.controller.planner.settings == changed
+        assert (hand.settings, hand.weights) == (changed, {**names, "height": 3.0})
+        hand.send(REACH)
+        assert hand.weights == {**dict.fromkeys(goal_of(hand.trial.scene, REACH).names, 1.0), "height": 3.0}
+        hand.send(Balance())
+        hand.trial.step()
+    assert hand.trial.controller.planner.settings == changed
 
 
-def test_a_goal_that_the_other_scene_has_no_ball_for_is_refused(take):
-    scene, state = take.scene, take.session.world.state[0].copy()
-    take.hurl((1.0, 0.0, 1.0), (0.0, 0.0, 0.0), 2.0)
-    take.want("juggle")
-    take.step()
+def test_a_goal_that_the_other_scene_has_no_ball_for_is_refused(hand):
+    scene, state = hand.trial.scene, hand.trial.session.world.state[0].copy()
+    hand.throw((1.0, 0.0, 1.0), (0.0, 0.0, 0.0), 2.0)
+    hand.want("juggle")
+    hand.trial.step()
     with pytest.raises(UserError, match="no ball 'thrown' in the scene"):
-        take.enter(scene, state, 0.0)
-    assert take.scene is take.session.scene is take.controller.planner.scene is not scene
-    take.step()
+        hand.trial.rewind(scene, state, 0.0)
+    assert hand.trial.scene is hand.trial.session.scene is hand.trial.controller.planner.scene is not scene
+    hand.trial.step()
 
 
 # Balls
 
 
-def joints(take: StudioTrial) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    data, model = take.scene.show(take.session.world.state[0]), take.scene.model
+def joints(hand: Director) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    data, model = hand.trial.scene.show(hand.trial.session.world.state[0]), hand.trial.scene.model
     names = [model.joint(i).name for i in range(model.njnt)]
     return {name: (data.joint(name).qpos.copy(), data.joint(name).qvel.copy()) for name in names}
 
 
 @pytest.mark.parametrize("scenario", ["stand", "juggle", "obstacles"])
 def test_a_first_throw_rebuilds_the_scene_and_nothing_else_is_lost(small, scenario):
-    take = StudioTrial(Choice(scenario, "humanoid-light"), 1, small)
-    take.send(*CHANGES, REACH, Push("torso", (300.0, 100.0, 0.0)))
-    stepped(take, 4)
-    scene, before, clock, settings = take.scene, joints(take), take.time, take.controller.planner.settings
-    take.hurl((2.0, 0.5, 3.0), (-5.0, 0.0, 1.0), 8.0)
-    after = joints(take)
-    assert take.scene is not scene
+    hand = directed(Choice(scenario, "humanoid-light"), 1, small)
+    hand.send(*CHANGES, REACH, Push("torso", (300.0, 100.0, 0.0)))
+    stepped(hand, 4)
+    scene, before, clock = hand.trial.scene, joints(hand), hand.trial.time
+    settings = hand.trial.controller.planner.settings
+    hand.throw((2.0, 0.5, 3.0), (-5.0, 0.0, 1.0), 8.0)
+    after = joints(hand)
+    assert hand.trial.scene is not scene
     assert set(after) == set(before) | {"thrown"}
     for name, (qpos, qvel) in before.items():
         assert np.array_equal(after[name][0], qpos) and np.array_equal(after[name][1], qvel)
-    assert take.scene.props[:-1] == scene.props
-    assert take.scene.character is scene.character
-    assert take.time == clock
-    assert take.controller.planner.settings == settings
-    assert take.controller.weights == {"height": 3.0}
-    assert take.wanted == REACH and "reach" in take.controller.goal.names
-    take.step()
+    assert hand.trial.scene.props[:-1] == scene.props
+    assert hand.trial.scene.character is scene.character
+    assert hand.trial.time == clock
+    assert hand.trial.controller.planner.settings == settings
+    assert hand.trial.controller.weights == {"height": 3.0}
+    assert hand.trial.session.asked == REACH and "reach" in hand.trial.controller.goal.names
+    hand.trial.step()
     dt = scene.dt
-    place, speed = joints(take)["thrown"]
+    place, speed = joints(hand)["thrown"]
     expected = np.array([-5.0, 0.0, 1.0 - 9.81 * dt])
     assert speed == pytest.approx([*expected, 0, 0, 0], abs=1e-9)
     assert place[:3] == pytest.approx(np.array([2.0, 0.5, 3.0]) + dt * expected, abs=1e-9)
-    assert take.time == pytest.approx(clock + dt)
+    assert hand.trial.time == pytest.approx(clock + dt)
 
 
-def test_only_another_mass_rebuilds_again(take):
-    take.hurl((2.0, 0.0, 3.0), (0.0, 0.0, 0.0), 8.0)
-    scene, planned, session = take.scene, take.controller, take.session
-    stepped(take, 3)
-    take.hurl((1.0, 1.0, 2.0), (0.0, 1.0, 0.0), 8.0)
-    assert take.scene is scene and take.controller is planned and take.session is session
-    assert take.step().commands == (Throw((1.0, 1.0, 2.0), (0.0, 1.0, 0.0), "thrown"),)
-    assert joints(take)["thrown"][1][1] == pytest.approx(1.0)
-    take.hurl((2.0, 0.0, 3.0), (0.0, 0.0, 0.0), 64.0)
-    assert take.scene is not scene
-    assert [prop.name for prop in take.scene.props] == ["thrown"]
-    body = take.scene.body("thrown")
-    assert take.scene.model.body_mass[body] == pytest.approx(64)
+def test_only_another_mass_rebuilds_again(hand):
+    hand.throw((2.0, 0.0, 3.0), (0.0, 0.0, 0.0), 8.0)
+    scene, planned, session = hand.trial.scene, hand.trial.controller, hand.trial.session
+    stepped(hand, 3)
+    hand.throw((1.0, 1.0, 2.0), (0.0, 1.0, 0.0), 8.0)
+    assert hand.trial.scene is scene and hand.trial.controller is planned and hand.trial.session is session
+    assert hand.trial.step().commands == (Throw((1.0, 1.0, 2.0), (0.0, 1.0, 0.0), "thrown"),)
+    assert joints(hand)["thrown"][1][1] == pytest.approx(1.0)
+    hand.throw((2.0, 0.0, 3.0), (0.0, 0.0, 0.0), 64.0)
+    assert hand.trial.scene is not scene
+    assert [prop.name for prop in hand.trial.scene.props] == ["thrown"]
+    body = hand.trial.scene.body("thrown")
+    assert hand.trial.scene.model.body_mass[body] == pytest.approx(64)
     assert scene.model.body_mass[body] == pytest.approx(8)
-    sizes = [one.model.geom("thrown").size[0] for one in (scene, take.scene)]
+    sizes = [one.model.geom("thrown").size[0] for one in (scene, hand.trial.scene)]
     assert sizes[1] == pytest.approx(2 * sizes[0])  # the same stuff
     assert 500 * 4 / 3 * np.pi * sizes[0] ** 3 == pytest.approx(8)
 
 
-def test_pushes_that_wait_survive_a_throw(take):
+def test_pushes_that_wait_survive_a_throw(hand):
     push = Push("torso", (100.0, 0.0, 0.0))
-    take.send(push, Explode((1.0, 0.0, 0.0)))
-    take.hurl((2.0, 0.0, 3.0), (0.0, 0.0, 0.0), 8.0)
+    hand.send(push, Explode((1.0, 0.0, 0.0)))
+    hand.throw((2.0, 0.0, 3.0), (0.0, 0.0, 0.0), 8.0)
     throw = Throw((2.0, 0.0, 3.0), (0.0, 0.0, 0.0), "thrown")
-    assert take.step().commands == (push, Explode((1.0, 0.0, 0.0)), throw)
+    assert hand.trial.step().commands == (push, Explode((1.0, 0.0, 0.0)), throw)
 
 
 @pytest.mark.parametrize(
@@ -520,12 +541,12 @@ def test_pushes_that_wait_survive_a_throw(take):
         ((0.0, 0.0, 1.0), (0.0, 2e6, 0.0), 5.0, "velocity must be three numbers within a million"),
     ],
 )
-def test_bad_throws_change_nothing(take, position, velocity, mass, message):
-    scene, session = take.scene, take.session
+def test_bad_throws_change_nothing(hand, position, velocity, mass, message):
+    scene, session = hand.trial.scene, hand.trial.session
     with pytest.raises(UserError, match=re.escape(message)):
-        take.hurl(position, velocity, mass)
-    assert take.scene is scene and take.session is session
-    assert take.step().commands == ()
+        hand.throw(position, velocity, mass)
+    assert hand.trial.scene is scene and hand.trial.session is session
+    assert hand.trial.step().commands == ()
 
 
 # Events
@@ -533,45 +554,45 @@ def test_bad_throws_change_nothing(take, position, velocity, mass, message):
 
 def test_events_come_at_their_time_also_after_another_start(small):
     """A push at 1 to 2 s, between two frames: it comes with the later one, exactly once, from wherever one goes on."""
-    take = StudioTrial(Choice("push"), 1, small)
-    (when, push), start, dt = take._events[0], take.session.start, take.scene.dt
+    hand = directed(Choice("push"), 1, small)
+    (when, push), start, dt = hand.trial.setup.events[0], state_of(hand), hand.trial.scene.dt
     frame = int(np.ceil(when / dt))
     assert (frame - 1) * dt + 1e-3 < when < frame * dt - 1e-3
     for begin in (frame - 2, frame - 1, frame):
-        take.enter(take.scene, start, begin * dt)
-        came = [begin + i for i in range(5) if push in take.step().commands]
+        hand.trial.rewind(hand.trial.scene, start, begin * dt)
+        came = [begin + i for i in range(5) if push in hand.trial.step().commands]
         assert came == [frame]
-    take.enter(take.scene, start, (frame + 1) * dt)
-    assert not any(take.step().commands for _ in range(3))
+    hand.trial.rewind(hand.trial.scene, start, (frame + 1) * dt)
+    assert not any(hand.trial.step().commands for _ in range(3))
 
 
 def test_events_come_once_where_a_throw_rebuilds_the_scene(small):
-    take = StudioTrial(Choice("push"), 1, small)
-    (when, push), start, dt = take._events[0], take.session.start, take.scene.dt
-    take.enter(take.scene, start, int(when / dt) * dt - dt)
+    hand = directed(Choice("push"), 1, small)
+    (when, push), start, dt = hand.trial.setup.events[0], state_of(hand), hand.trial.scene.dt
+    hand.trial.rewind(hand.trial.scene, start, int(when / dt) * dt - dt)
     came = []
     for i in range(6):
-        take.hurl((3.0, 0.0, 1.0), (0.0, 0.0, 0.0), 1.0 + i)
-        came += [round(take.time / dt)] * take.step().commands.count(push)
+        hand.throw((3.0, 0.0, 1.0), (0.0, 0.0, 0.0), 1.0 + i)
+        came += [round(hand.trial.time / dt)] * hand.trial.step().commands.count(push)
     assert came == [int(np.ceil(when / dt))]
 
 
 def test_an_event_on_a_frame_comes_with_it(small):
     """A new direction every 5 s, to the frame."""
-    take = StudioTrial(Choice("steer"), 1, small)
-    start, dt = take.session.start, take.scene.dt
+    hand = directed(Choice("steer"), 1, small)
+    start, dt = state_of(hand), hand.trial.scene.dt
     for begin in (148, 150, 151, 300, 301):
-        take.enter(take.scene, start, begin * dt)
-        came = [begin + i for i in range(3) if take.step().commands]
+        hand.trial.rewind(hand.trial.scene, start, begin * dt)
+        came = [begin + i for i in range(3) if hand.trial.step().commands]
         assert came == ([300] if begin == 300 else [150] if begin <= 150 else [])
 
 
 def test_an_event_at_the_start_comes_in_the_first_frame_only(small):
-    take = StudioTrial(Choice("reach"), 1, small)
-    (_, goal) = take._events[0]
-    assert take.step().commands == (goal,)
-    assert take.wanted == goal
-    assert not any(take.step().commands for _ in range(3))
+    hand = directed(Choice("reach"), 1, small)
+    (_, goal) = hand.trial.setup.events[0]
+    assert hand.trial.step().commands == (goal,)
+    assert hand.trial.session.asked == goal
+    assert not any(hand.trial.step().commands for _ in range(3))
 
 
 # The stage ------------------------------------------------------------------------------------------
@@ -633,21 +654,21 @@ def advance(stage: Stage, frames: int) -> list[np.ndarray]:
     states = []
     for _ in range(frames):
         do(stage, stage.advance)
-        states.append(stage.take.session.world.state[0].copy())
+        states.append(stage.trial.session.world.state[0].copy())
     return states
 
 
 def test_a_stage_advances_by_frames(stage, seats, small):
     states = advance(stage, 3)
-    assert np.array_equal(states, stepped(StudioTrial(Choice("stand"), 1, small), 3))
+    assert np.array_equal(states, stepped(directed(Choice("stand"), 1, small), 3))
     assert (stage.timeline.oldest, stage.timeline.newest) == (1, 3)
     assert [stage.timeline.at(i + 1).state.tobytes() for i in range(3)] == [state.tobytes() for state in states]
-    assert stage.timeline.at(2).time == pytest.approx(2 * stage.take.scene.dt)
+    assert stage.timeline.at(2).time == pytest.approx(2 * stage.trial.scene.dt)
     assert seats.last() == (PAUSED, 3, 1, 3)
     assert not stage.playing and stage.ready
     ticks = [HEADER.unpack_from(shown.message)[3:6] for shown in seats.shown]
     assert ticks[::2] == ticks[1::2] == [(1, 1, 1), (2, 1, 2), (3, 1, 3)]  # a frame, and the same as a pause
-    assert seats.shown[-1].names == stage.take.controller.names
+    assert seats.shown[-1].names == stage.trial.controller.report().names
 
 
 def test_nobody_watches_nothing_moves(stage, seats):
@@ -660,7 +681,7 @@ def test_nobody_watches_nothing_moves(stage, seats):
     frames = len(seats.shown)
     do(stage, lambda: None, lambda: None)
     assert len(seats.shown) == frames
-    assert stage.take.session.index == frames
+    assert stage.trial.session.index == frames
 
 
 def test_pausing_stops_time_and_playing_goes_on_where_it_was(stage, seats, small):
@@ -680,7 +701,7 @@ def test_pausing_stops_time_and_playing_goes_on_where_it_was(stage, seats, small
     do(stage, stage.pause)
     newest = stage.timeline.newest
     states = [stage.timeline.at(tick).state for tick in range(1, newest + 1)]
-    assert np.array_equal(states, stepped(StudioTrial(Choice("stand"), 1, small), newest))
+    assert np.array_equal(states, stepped(directed(Choice("stand"), 1, small), newest))
 
 
 def test_a_pause_before_the_first_frame(stage, seats):
@@ -715,7 +736,7 @@ def test_scrubbing_shows_the_past_and_keeps_the_present(stage, seats):
     assert (stage.past, stage.playing) == (1, False)
     do(stage, stage.advance)
     assert (stage.past, seats.last()[1]) == (2, 2)
-    assert stage.take.session.world.state[0].tobytes() == states[-1].tobytes()
+    assert stage.trial.session.world.state[0].tobytes() == states[-1].tobytes()
     do(stage, stage.pause)
     assert (stage.past, seats.last()[1]) == (2, 2)
     for tick, nearest in ((0, 1), (7, 6)):
@@ -736,16 +757,16 @@ def test_going_on_from_the_past(stage, seats):
     states = advance(stage, 6)
     do(stage, lambda: stage.scrub(3), lambda: stage.resume(3))
     assert stage.playing and stage.past is None
-    assert stage.take.session.world.state[0].tobytes() == states[2].tobytes()
-    assert stage.take.time == pytest.approx(3 * stage.take.scene.dt)
+    assert stage.trial.session.world.state[0].tobytes() == states[2].tobytes()
+    assert stage.trial.time == pytest.approx(3 * stage.trial.scene.dt)
     assert (stage.timeline.oldest, stage.timeline.newest) == (1, 3)
     again = advance(stage, 4)
     assert seats.last() == (PAUSED, 7, 1, 7)  # ticks go on
-    assert stage.timeline.at(7).time == pytest.approx(7 * stage.take.scene.dt)
+    assert stage.timeline.at(7).time == pytest.approx(7 * stage.trial.scene.dt)
     assert stage.timeline.at(4).state.tobytes() == again[0].tobytes()
     do(stage, lambda: stage.resume(3))
     assert np.array_equal(advance(stage, 4), again)
-    do(stage, lambda: stage.resume(3), lambda: stage.take.send(Push("torso", (300.0, 0.0, 0.0))))
+    do(stage, lambda: stage.resume(3), lambda: stage.director.send(Push("torso", (300.0, 0.0, 0.0))))
     assert not np.array_equal(advance(stage, 4), again)
 
 
@@ -754,37 +775,37 @@ def test_playing_in_the_past_goes_on_from_there(stage):
     do(stage, lambda: stage.scrub(2), stage.play)
     assert stage.playing and stage.past is None
     assert stage.timeline.newest == 2
-    assert stage.take.session.start.tobytes() == states[1].tobytes()
+    assert stage.trial.session.entered.state.tobytes() == states[1].tobytes()
 
 
 def test_going_on_from_the_newest_moment_starts_nothing_anew(stage):
     advance(stage, 3)
-    session = stage.take.session
+    session = stage.trial.session
     do(stage, lambda: stage.scrub(3), lambda: stage.resume(3))
-    assert stage.take.session is session and session.index == 3
+    assert stage.trial.session is session and session.index == 3
     assert stage.playing and stage.past is None
 
 
 def test_goal_and_settings_are_the_present_ones(stage, small):
     advance(stage, 3)
-    do(stage, lambda: stage.scrub(2), lambda: stage.take.send(*CHANGES, REACH), stage.play)
+    do(stage, lambda: stage.scrub(2), lambda: stage.director.send(*CHANGES, REACH), stage.play)
     advance(stage, 1)
-    assert stage.take.controller.planner.settings == replace(small, spread=2.5, samples=4)
-    assert stage.take.controller.goal.names == REACH.build(stage.take.scene).names
+    assert stage.trial.controller.planner.settings == replace(small, spread=2.5, samples=4)
+    assert stage.trial.controller.goal.names == goal_of(stage.trial.scene, REACH).names
 
 
 def test_going_on_from_before_a_ball_was_there(stage, seats):
     advance(stage, 2)
-    plain, number = stage.take.scene, seats.shown[-1].packer.number
-    do(stage, lambda: stage.take.hurl((3.0, 0.0, 1.0), (0.0, 0.0, 0.0), 5.0))
+    plain, number = stage.trial.scene, seats.shown[-1].packer.number
+    do(stage, lambda: stage.director.throw((3.0, 0.0, 1.0), (0.0, 0.0, 0.0), 5.0))
     advance(stage, 2)
     thrown = seats.shown[-1].packer
     assert thrown.number != number
-    assert thrown.scene is stage.take.scene is not plain
+    assert thrown.scene is stage.trial.scene is not plain
     do(stage, lambda: stage.scrub(1))
     assert seats.shown[-1].packer.number == number
     do(stage, lambda: stage.resume(2))
-    assert stage.take.scene is plain
+    assert stage.trial.scene is plain
     advance(stage, 1)
     assert (seats.shown[-1].packer.number, seats.shown[-1].packer.scene) == (number, plain)
     assert (stage.timeline.newest, stage.timeline.oldest) == (3, 1)
@@ -796,7 +817,7 @@ def test_going_on_from_before_a_ball_was_there(stage, seats):
 def test_beginning_again_is_the_same_again(stage, seats):
     states = advance(stage, 4)
     do(stage, stage.reset)
-    assert (len(stage.timeline), stage.playing, stage.take.time) == (0, True, 0)
+    assert (len(stage.timeline), stage.playing, stage.trial.time) == (0, True, 0)
     assert np.array_equal(advance(stage, 4), states)
     assert seats.last() == (PAUSED, 8, 5, 8)
     assert stage.choice == Choice("stand")
@@ -805,35 +826,41 @@ def test_beginning_again_is_the_same_again(stage, seats):
 def test_the_next_seed_is_another_go(stage):
     states = advance(stage, 4)
     do(stage, stage.again)
-    assert stage.choice == stage.take.choice == Choice("stand", seed=1)
+    assert stage.choice == Choice("stand", seed=1) and stage.trial.seed == 1
     assert not np.array_equal(advance(stage, 4), states)
 
 
 def test_settings_and_weights_stay_with_the_controller(stage, small, seats):
     advance(stage, 1)
     number = seats.shown[-1].packer.number
-    do(stage, lambda: stage.take.send(*CHANGES))  # they wait for a frame that never comes
+    do(stage, lambda: stage.director.send(*CHANGES))  # they wait for a frame that never comes
     do(stage, lambda: stage.choose(Choice("wall", seed=4)))
     changed = replace(small, spread=2.5, samples=4)
-    assert stage.take.controller.planner.settings == changed
-    assert stage.take.controller.weights == {"height": 3.0}
+    assert stage.trial.controller.planner.settings == changed
+    assert stage.trial.controller.weights == {"height": 3.0}
     assert (stage.choice, len(stage.timeline)) == (Choice("wall", seed=4), 0)
     advance(stage, 1)
     assert seats.shown[-1].packer.number != number
     assert [body["name"] for body in seats.shown[-1].packer.description["bodies"]][-1] == "wall"
     do(stage, lambda: stage.choose(Choice("wall", controller="mppi")))
-    assert stage.take.controller.planner.settings == MPPISettings()
-    assert stage.take.controller.weights == {}
+    assert stage.trial.controller.planner.settings == MPPISettings()
+    assert stage.trial.controller.weights == {}
     assert stage.choice.controller == "mppi"
 
 
 def test_a_bad_choice_leaves_everything(stage):
     advance(stage, 2)
-    take = stage.take
+    before = stage.trial, stage.director, stage.choice
     do(stage, stage.record)
-    with pytest.raises(UserError, match="no scenario 'stnd'"):
-        do(stage, lambda: stage.choose(Choice("stnd")))
-    assert stage.take is take and stage.recording and len(stage.timeline) == 2
+    for choice, message in (
+        (Choice("stnd"), "no scenario 'stnd'"),
+        (Choice("stand", "humanoid", "walker"), "controller 'walker' needs a body with: toes, palms"),
+        (Choice("juggle", "biped", "relay"), "a walker does not juggle; controllers that take it: "),
+    ):
+        with pytest.raises(UserError, match=message):
+            do(stage, lambda choice=choice: stage.choose(choice))
+    assert (stage.trial, stage.director, stage.choice) == before
+    assert stage.recording and len(stage.timeline) == 2
 
 
 # Recordings
@@ -842,9 +869,9 @@ def test_a_bad_choice_leaves_everything(stage):
 def everything(stage: Stage) -> None:
     """Some frames in which people do things."""
     advance(stage, 2)
-    do(stage, lambda: stage.take.send(HAND, Push("torso", (200.0, 0.0, 0.0))))
+    do(stage, lambda: stage.director.send(HAND, Push("torso", (200.0, 0.0, 0.0))))
     advance(stage, 3)
-    do(stage, lambda: stage.take.send(Release(), Explode((0.5, 0.0, 0.0))), lambda: stage.take.steer(1.0, 0.0))
+    do(stage, lambda: stage.director.send(Release(), Explode((0.5, 0.0, 0.0))), lambda: stage.director.steer(1.0, 0.0))
     advance(stage, 3)
 
 
@@ -859,32 +886,77 @@ def test_a_tape_replays_bit_for_bit(stage, seats, small):
     do(stage, stage.cut)
     assert not stage.recording and not stage.taken
     tape = stage.tape
-    assert tape.states.shape[0] == 9
-    assert tape.states[0].tobytes() == stage.timeline.at(2).state.tobytes()
+    (part,) = tape.parts
+    assert tape.frames == len(part.controls) == 8
+    assert tape.state(0).tobytes() == stage.timeline.at(2).state.tobytes()
     assert tape.first_difference() is None
-    assert [timed.frame for timed in tape.header.commands] == [2, 2, 5, 5, 5]
+    assert [timed.frame for timed in part.about.commands] == [2, 2, 5, 5, 5]
     assert (tape.header.scenario, tape.header.controller, tape.header.seed) == ("stand", "cpbp", 0)
     assert tape.header.settings["samples"] == small.samples
     do(stage, stage.cut, stage.advance)
-    assert stage.tape is tape and len(tape.states) == 9
-    assert not stage.take.session.listeners
+    assert stage.tape is tape and tape.frames == 8
 
 
 def test_a_tape_of_a_thrown_ball_replays(stage):
-    do(stage, lambda: stage.take.hurl((1.5, 0.0, 1.2), (-8.0, 0.0, 0.0), 3.0), stage.record)
+    do(stage, lambda: stage.director.throw((1.5, 0.0, 1.2), (-8.0, 0.0, 0.0), 3.0), stage.record)
     advance(stage, 8)
-    do(stage, lambda: stage.take.hurl((-1.5, 0.0, 1.2), (8.0, 0.0, 0.0), 3.0))
+    do(stage, lambda: stage.director.throw((-1.5, 0.0, 1.2), (8.0, 0.0, 0.0), 3.0))
     assert stage.recording
     everything(stage)
     do(stage, stage.cut)
     assert [prop.name for prop in stage.tape.scene().props] == ["thrown"]
-    assert len(stage.tape.controls) == 16
+    assert [part.about.frames for part in stage.tape.parts] == [16]
     assert stage.tape.first_difference() is None
 
 
-ENDS = {
-    "rebuild": lambda stage: stage.take.hurl((3.0, 0.0, 1.0), (0.0, 0.0, 0.0), 5.0),
+CHANGES_OF_SET = {
+    "throw": lambda stage: stage.director.throw((3.0, 0.0, 1.0), (-9.0, 0.0, 0.5), 5.0),
+    "reshape": lambda stage: stage.reshape({"legs": 1.1}),
+    "place": lambda stage: stage.trial.place(Box("step", (0.6, 0.0, 0.1), (0.1, 0.3, 0.1))),
     "resume": lambda stage: stage.resume(2),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES_OF_SET)
+def test_a_recording_goes_on_where_the_set_changes_or_time_turns_back(stage, seats, change, tmp_path):
+    """Also in the middle of a push and a drag; and the whole replays bit for bit."""
+    advance(stage, 2)
+    do(stage, stage.record)
+    advance(stage, 2)
+    do(stage, lambda: stage.director.send(HAND, Push("torso", (200.0, 0.0, 0.0), 0.2)))
+    advance(stage, 2)
+    said = list(seats.said)
+    do(stage, lambda: CHANGES_OF_SET[change](stage))
+    assert stage.recording and seats.said == said and stage.tape is None
+    advance(stage, 5)
+    assert seats.last()[0] == PAUSED | RECORDING
+    do(stage, stage.cut)
+    stage.tape.save(tmp_path / "tape.npz")
+    tape = Recording.load(tmp_path / "tape.npz")
+    assert [part.about.frames for part in tape.parts] == [4, 5]
+    assert HAND in tape.parts[1].about.forces
+    assert len(tape.parts[1].about.forces) == (1 if change == "resume" else 2)  # of a turned-back time no push goes on
+    assert tape.first_difference() is None
+
+
+@pytest.mark.parametrize("change", ["throw", "reshape", "place"])
+def test_plan_and_timeline_go_on_where_the_set_changes(stage, change):
+    advance(stage, 3)
+    old, plan = stage.trial.controller.planner, stage.trial.controller.latest
+    carried = {name: getattr(old, name) for name in ("rng", *old.carried)}
+    scene = stage.trial.scene
+    do(stage, lambda: CHANGES_OF_SET[change](stage))
+    planner = stage.trial.controller.planner
+    assert planner is not old and planner.scene is stage.trial.scene is not scene
+    assert old.carried and all(getattr(planner, name) is value for name, value in carried.items())
+    assert stage.trial.controller.latest is plan
+    assert (stage.timeline.oldest, stage.timeline.newest) == (1, 3)
+    advance(stage, 1)
+    assert (stage.timeline.newest, stage.trial.session.index) == (4, 4)
+    assert stage.timeline.at(3).packer.scene is scene and stage.timeline.at(4).packer.scene is stage.trial.scene
+
+
+ENDS = {
     "reset": lambda stage: stage.reset(),
     "choose": lambda stage: stage.choose(Choice("wall")),
     "record": lambda stage: stage.record(),
@@ -892,35 +964,85 @@ ENDS = {
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_a_recording_ends_where_its_session_does(stage, end):
+def test_a_recording_ends_where_its_trial_does(stage, end):
     advance(stage, 2)
     do(stage, stage.record)
     advance(stage, 3)
     do(stage, lambda: ENDS[end](stage))
     assert stage.recording == (end == "record")
-    assert len(stage.tape.controls) == 3
+    assert stage.tape.frames == 3
     assert stage.tape.first_difference() is None
     advance(stage, 1)
-    assert len(stage.tape.controls) == 3
+    assert stage.tape.frames == 3
 
 
 def test_no_recording_begins_in_the_middle_of_a_drag(stage):
-    do(stage, lambda: stage.take.send(HAND), stage.advance)
+    do(stage, lambda: stage.director.send(HAND), stage.advance)
     with pytest.raises(UserError, match="a recording begins where no push or drag goes on"):
         do(stage, stage.record)
     assert not stage.recording
-    do(stage, lambda: stage.take.send(Release()), stage.advance, stage.record)
+    do(stage, lambda: stage.director.send(Release()), stage.advance, stage.record)
     assert stage.recording
 
 
 def test_a_recording_has_an_end(stage, seats, monkeypatch):
-    monkeypatch.setattr(stage_module, "LONGEST", 3 * stage.take.scene.dt - 1e-9)
+    monkeypatch.setattr(stage_module, "LONGEST", 3 * stage.trial.scene.dt - 1e-9)
     do(stage, stage.record)
     advance(stage, 2)
     assert stage.recording
     advance(stage, 3)
-    assert not stage.recording and len(stage.tape.controls) == 3
+    assert not stage.recording and stage.tape.frames == 3
     assert re.fullmatch(r"a recording ends after .* minutes; download it", seats.said[-1])
+
+
+# Who acts
+
+
+def words(seats: Seats) -> list[str]:
+    """Which way, who acts, what it does, as the last message tells it."""
+    return seats.shown[-1].message.rpartition(b"\0")[2].decode("utf-8", "replace").split("\n")[-2:]
+
+
+def test_who_is_pushed_over_gets_up_and_goes_where_it_was_going(seats):
+    stage = Stage(Choice("stand", "biped", "relay"), seats, 0)
+    director, session = stage.director, stage.trial.session
+    director.steer(1.0, 0.0)
+    for _ in range(60):
+        stage._step()
+    assert words(seats) == ["walking", ""]
+    changes = seats.changes
+    director.send(Push("torso", (-200.0, 1200.0, 0.0), 0.2))
+    told = []
+    for _ in range(15 * 30):
+        stage._step()
+        told.append(words(seats))
+        assert told[-1] == [(report := stage.trial.controller.report()).acting, report.doing]
+        if ["rising", "getting up"] in told and told[-30:] == 30 * [["walking", ""]]:
+            break
+    assert ["rising", "getting up"] in told and told[-1] == ["walking", ""]
+    assert seats.changes >= changes + 2  # panels look again at every handover
+    assert session.wanted == Go(speed=0.8, heading=0.0) and director.velocity == (0.8, 0.0)
+    for _ in range(60):
+        stage._step()
+    assert session.world.view("com_velocity")[0, 0] > 0.3
+    stage.close()
+
+
+def test_every_body_can_be_chosen_and_brings_who_suits_it():
+    assert {"humanoid", "biped", "quadruped", "raptor"} <= set(bodies())
+    for body in bodies():
+        assert Choice("stand", body).body().name == body
+    hop = Choice("learn-walk", "humanoid-walker", "mcts").with_scenario("learn-hop")
+    assert (hop.controller, hop.character) == ("mcts", "monoped")
+    light = Choice("stand", "humanoid-light", "cem", proportions=(("legs", 1.1),))
+    assert light.with_scenario("push") == replace(light, scenario="push")
+    walk = light.with_scenario("steer-walk")
+    assert (walk.controller, walk.character, walk.proportions) == ("walker", "biped", ())
+    bird = Choice("simbicon-humanoid", "biped34", "simbicon").with_scenario("simbicon-bird")
+    assert (bird.controller, bird.character) == ("simbicon", "big-bird")
+    trot = Choice("learn-walk", "humanoid", "mcts").with_scenario("learn-trot")  # which a biped cannot do
+    assert trot.character == "quadruped"
+    assert Choice("steer-walk", "beast1", "relay").with_scenario("walk-push").character == "beast1"
 
 
 # What goes wrong, and the end
@@ -958,7 +1080,7 @@ def test_an_error_in_a_frame_pauses_and_is_told(stage, seats, monkeypatch, capsy
     def fail(state, goal):
         raise error
 
-    monkeypatch.setattr(stage.take.controller.planner, "plan", fail)
+    monkeypatch.setattr(stage.trial.controller.planner, "plan", fail)
     stage.watch(True)
     do(stage, stage.play)
     user = isinstance(error, UserError)
@@ -976,14 +1098,14 @@ def test_an_error_in_a_frame_pauses_and_is_told(stage, seats, monkeypatch, capsy
 
 
 def test_a_world_that_breaks_begins_again(stage, seats):
-    start = stage.take.session.start
+    start = stage.trial.session.world.state[0].copy()
     advance(stage, 3)
     do(stage, stage.record)
-    stage.take.session.world.view("qvel")[0, 0] = np.nan
+    stage.trial.session.world.view("qvel")[0, 0] = np.nan
     do(stage, stage.advance)
     assert "the simulation went unstable; it begins again" in seats.said
-    assert (stage.take.time, len(stage.timeline), stage.recording) == (0, 0, False)
-    assert stage.take.session.world.state[0].tobytes() == start.tobytes()
+    assert (stage.trial.time, len(stage.timeline), stage.recording) == (0, 0, False)
+    assert stage.trial.session.world.state[0].tobytes() == start.tobytes()
     advance(stage, 1)
     assert seats.last()[1:] == (5, 5, 5)
 
@@ -997,7 +1119,7 @@ def test_closing_ends_the_thread_and_keeps_the_recording(small, seats):
     stage.close()
     assert not stage._thread.is_alive()
     assert not stage.recording and not stage.taken
-    assert len(stage.tape.controls) == stage.take.session.index >= 3
+    assert stage.tape.frames == stage.trial.session.index >= 3
     assert stage.tape.first_difference() is None
     tape = stage.tape
     stage.close()  # twice is fine

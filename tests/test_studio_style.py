@@ -14,10 +14,12 @@ from msgspec.structs import replace
 from studio_browser import Studio, Window, browser, until
 
 from tumble.errors import UserError
-from tumble.live.commands import Walk
+from tumble.goals.wants import Go
+from tumble.live.commands import Restyle
 from tumble.maths.vectors import spline
-from tumble.studio.style_panel import FIRST, GROUPS, group_of, style_now, words
-from tumble.studio.trial import Choice, StudioTrial
+from tumble.studio.choice import Choice
+from tumble.studio.director import Director
+from tumble.studio.style_panel import FIRST, GROUPS, group_of, restyle, words
 from tumble.walking.style import KNOTS, TRAJECTORIES, Style, builtin_styles, read_style
 from tumble.walking.style_file import LARGEST, style_in, written
 
@@ -73,44 +75,68 @@ def test_what_is_no_style_says_why(data, message):
 # Walkers --------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def take() -> StudioTrial:
-    return StudioTrial(Choice("steer-walk", "biped", "walker"), 1)
+@pytest.fixture(params=["walker", "relay"])
+def hand(request) -> Director:
+    return Director(Choice("steer-walk", "biped", request.param).trial(1))
 
 
-def walked(take: StudioTrial, seconds: float) -> float:
+def walked(hand: Director, seconds: int) -> float:
     """Mean height of the pelvis in the last second, m."""
     heights = []
-    for _ in range(round(seconds / take.dt)):
-        take.step()
-        heights.append(take.session.world.view("pelvis.pos")[0, 2])
-    return float(np.mean(heights[-round(1 / take.dt) :]))
+    for _ in range(30 * seconds):
+        hand.trial.step()
+        heights.append(hand.trial.session.world.view("pelvis.pos")[0, 2])
+    return float(np.mean(heights[-30:]))
 
 
-def test_a_bent_knee_lowers_the_walk(take):
-    high = walked(take, 3)
-    world = take.session.world
-    state = world.state[0].copy()
-    straight = take.controller.control(world).copy()
-    take.controller.restyle(replace(style_now(take), stance_knee=((0.0, 1.2),)))
-    world.load(state)
-    assert not np.allclose(take.controller.control(world), straight)
-    world.load(state)
-    assert walked(take, 3) < high - 0.15
+def test_a_bent_knee_lowers_the_walk(hand):
+    high = walked(hand, 3)
+    restyle(hand, {"stance_knee": ((0.0, 1.2),)})
+    assert hand.style.stance_knee == ((0.0, 1.2),) != hand.trial.controller.styles[0].stance_knee
+    (command,) = hand.trial.step().commands
+    assert command == Restyle(written(hand.style)) and hand.trial.controller.styles[0] == hand.style
+    assert walked(hand, 3) < high - 0.15
 
 
-def test_the_style_that_is_wished_for_is_the_one_that_is_edited(take):
-    assert style_now(take) == builtin_styles()["normal"]
-    take.send(Walk(style="happy"))
-    assert style_now(take) == builtin_styles()["happy"]
-    take.controller.restyle(replace(style_now(take), period=0.5))
-    assert style_now(take).period == 0.5 and builtin_styles()["happy"].period == 0.65
-    assert style_now(StudioTrial(Choice("stand"), 1)) is None
+def test_of_edits_that_wait_the_last_one_of_a_style_counts(hand):
+    for bend in (0.1, 0.2, 0.3):
+        restyle(hand, {"stance_knee": ((0.0, bend),)})
+        hand.send(Restyle(written(replace(builtin_styles()["happy"], period=0.4 + bend))))
+    assert [type(command) for command in hand.trial.step().commands].count(Restyle) == 2
+    assert hand.style.stance_knee == ((0.0, 0.3),)
+    assert hand.styles["happy"].period == 0.7
 
 
-def test_a_style_of_another_name_is_refused(take):
-    with pytest.raises(UserError, match=r"no style 'hapy'; there are: .*normal.*did you mean 'happy'"):
-        take.controller.restyle(Style("hapy"))
+def test_the_style_that_is_wanted_is_the_one_that_is_edited(hand):
+    assert hand.style == builtin_styles()["normal"]
+    hand.send(Go(style="happy"))
+    assert hand.style == builtin_styles()["happy"]
+    restyle(hand, {"period": 0.5})
+    assert hand.style.period == 0.5 and builtin_styles()["happy"].period == 0.65
+
+
+def test_who_plans_has_no_style():
+    hand = Director(Choice("stand").trial(1))
+    assert hand.style is None and hand.styles == {}
+    with pytest.raises(UserError, match="nobody here walks in a style; choose the controller 'walker'"):
+        restyle(hand, {"period": 0.5})
+    with pytest.raises(UserError, match="nobody here walks in a style; choose the controller 'walker'"):
+        hand.send(Restyle('name = "normal"'))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (written(Style("hapy")), r"no style 'hapy'; there are: .*normal.*did you mean 'happy'"),
+        ("name = 1", r"not a style \(restyle\): Expected `str`"),
+        ("#" * (LARGEST + 1024), "a style has at most 64 KB"),
+    ],
+    ids=["name", "no style", "large"],
+)
+def test_what_is_no_style_of_the_walker_is_refused(hand, text, message):
+    with pytest.raises(UserError, match=message):
+        hand.send(Restyle(text))
+    assert not any(isinstance(command, Restyle) for command in hand.trial.step().commands)
 
 
 def test_every_trajectory_can_be_chosen():
@@ -293,6 +319,6 @@ def test_a_panel_without_walker_has_no_curve(chromium, tmp_path):
     with Studio(tmp_path) as studio, contextlib.closing(chromium.new_context()) as context:
         window = Window(context.new_page(), studio)
         window.tab("walk")
-        window.page.get_by_text("Only walkers take wishes").wait_for()
+        window.page.get_by_text("Only walkers are told how").wait_for()
         assert not window.part("curve").is_visible()
         assert not window.complaints

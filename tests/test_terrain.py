@@ -6,11 +6,7 @@ import numpy as np
 import pytest
 
 from tumble.characters.biped import biped
-from tumble.errors import UserError
 from tumble.maths.vectors import spline
-from tumble.scenarios.terrain import HIGHEST, LOWEST, STEEPEST, Duck, Stairs, StepOver, across, end_of
-from tumble.scenarios.walking import walking_scene
-from tumble.skills.ways import lowest_duck
 from tumble.walking import Walker
 from tumble.walking import memory as mem
 from tumble.walking.terrain import (
@@ -33,13 +29,23 @@ from tumble.walking.terrain import (
     wall,
 )
 from tumble.world.props import Box
+from tumble.world.scene import Ground, Scene
 from tumble.world.sims import Sims
 
 HEEL, TOE, GAP = 0.1, 0.18, 0.03
 
 
+def scene_of(boxes=(), **proportions) -> Scene:
+    return Scene(biped(**proportions), boxes, Ground(friction=0.8))
+
+
+def across(name: str, first: float, thick: float, bottom: float, top: float) -> Box:
+    """A box across the way, part of the ground."""
+    return Box(name, (first + thick / 2, 0.0, (bottom + top) / 2), (thick / 2, 1.5, (top - bottom) / 2), ground=True)
+
+
 def table(boxes) -> np.ndarray:
-    return terrain_of(walking_scene(biped(), boxes)).boxes
+    return terrain_of(scene_of(boxes)).boxes
 
 
 def random_spans(rng, number=5) -> tuple[np.ndarray, int]:
@@ -76,7 +82,7 @@ def test_the_ground_is_the_highest_top():
         Box("a", (1, 0, 0.1), (0.5, 0.5, 0.1), ground=True),
         Box("b", (1.4, 0, 0.15), (0.5, 0.1, 0.15), ground=True),
     ]
-    terrain = terrain_of(walking_scene(biped(), boxes))
+    terrain = terrain_of(scene_of(boxes))
     assert ground_at(terrain, (0.0, 0.0, 0.0)) == 0
     assert ground_at(terrain, (0.7, 0.0, 0.0)) == pytest.approx(0.2)
     assert ground_at(terrain, (1.2, 0.0, 0.0)) == pytest.approx(0.3)
@@ -133,22 +139,14 @@ def test_edges_and_walls():
 
 @pytest.mark.parametrize("legs", [0.7, 1.0, 1.4])
 def test_what_is_too_high_goes_with_the_leg(legs):
-    scene = walking_scene(biped(legs=legs))
+    scene = scene_of(legs=legs)
     assert highest_step(scene) == pytest.approx(0.55 * 0.86 * legs)
     assert highest_climb(scene) == pytest.approx(0.3 * 0.86 * legs)
     assert thickest_step(scene) == pytest.approx(0.625 * legs)
 
 
-def test_what_the_biped_cannot_do_is_said_before_it_walks():
-    scene = walking_scene(biped())
-    assert highest_step(scene) >= HIGHEST and highest_climb(scene) >= STEEPEST and lowest_duck(scene) <= LOWEST
-    for make in (lambda: Stairs(rise=0.3), lambda: StepOver(highest=0.5), lambda: Duck(lowest=0.8)):
-        with pytest.raises(UserError, match="must be"):
-            make()
-
-
 def test_bars_are_told_from_obstacles_and_a_deeper_bend_is_lower():
-    terrain = terrain_of(walking_scene(biped(), [across("bar", 1.0, 0.1, 1.4, 1.5), across("low", 2.0, 0.1, 0.3, 0.4)]))
+    terrain = terrain_of(scene_of([across("bar", 1.0, 0.1, 1.4, 1.5), across("low", 2.0, 0.1, 0.3, 0.4)]))
     assert len(terrain.bars) == 1 and len(terrain.boxes) == 1
     assert terrain.bars[0, 6] == pytest.approx(1.4)
     assert (np.diff(terrain.crown[: len(BENDS) - 2]) < 0).all()
@@ -157,27 +155,28 @@ def test_bars_are_told_from_obstacles_and_a_deeper_bend_is_lower():
 
 def walked(scene, seconds, **wishes) -> tuple[Sims, np.ndarray]:
     walker, sims = Walker(scene), Sims(scene, 1, nthread=1)
+    sims.use(walker.drive)
     sims.load(scene.state())
     walker.start(sims)
     walker.wish(sims, **wishes)
     for _ in range(round(seconds / scene.dt)):
-        sims.act(walker.control(sims))
+        sims.act(walker.control(sims), walker.drive)
     return sims, sims.view("qpos")[0].copy()
 
 
 def test_boxes_far_away_change_nothing():
     far = [across("a", 50.0, 0.1, 0.0, 0.3), across("bar", 60.0, 0.1, 1.4, 1.5)]
-    _, plain = walked(walking_scene(biped()), 3.0, speed=0.7, heading=0.5)
-    _, other = walked(walking_scene(biped(), far), 3.0, speed=0.7, heading=0.5)
+    _, plain = walked(scene_of(), 3.0, speed=0.7, heading=0.5)
+    _, other = walked(scene_of(far), 3.0, speed=0.7, heading=0.5)
     assert (plain == other).all()
 
 
 def test_it_ducks_before_a_bar_and_only_there():
-    scene = walking_scene(biped(), [across("bar", 2.0, 0.1, 1.4, 1.5)])
+    scene = scene_of([across("bar", 2.0, 0.1, 1.4, 1.5)])
     sims, _ = walked(scene, 0.1, speed=0.6)
-    assert sims.view("userdata")[0, mem.DUCK_BEND] == 0
+    assert sims.memory(mem.MEMORY).duck_bend[0] == 0
     sims, _ = walked(scene, 3.5, speed=0.6)
-    assert sims.view("userdata")[0, mem.DUCK_BEND] > 0.5
+    assert sims.memory(mem.MEMORY).duck_bend[0] > 0.5
 
 
 def test_a_hurdle_ends_on_the_level_before_it():
@@ -188,86 +187,49 @@ def test_a_hurdle_ends_on_the_level_before_it():
     assert far_side(spans, 3, 2.2) == 2.2
 
 
-def course(boxes, seconds, speed) -> tuple[Sims, np.ndarray]:
-    """A biped that walked along boxes, and its memory at every step; nothing but its feet may touch anything."""
-    scene = walking_scene(biped(), boxes)
+def course(boxes, seconds, speed) -> tuple[Sims, np.recarray]:
+    """A biped that walked along boxes, and its memory at every physics step; only its feet touch anything."""
+    scene = scene_of(boxes)
     walker, sims = Walker(scene), Sims(scene, 1, nthread=1)
+    sims.use(walker.drive)
     sims.load(scene.state())
     walker.start(sims)
     walker.wish(sims, speed=speed, heading=0.0)
     others = np.array(["foot" not in bone and "toe" not in bone for bone in scene.bones])
     memories = []
-    for _ in range(round(seconds / scene.dt)):
-        sims.act(walker.control(sims))
-        memories.append(sims.view("userdata")[0].copy())
+
+    def watched(sims: Sims) -> np.ndarray:
         assert not (sims.view("grounded")[0, others] > 0).any()
-    return sims, np.array(memories)
+        chosen = walker.law(sims)
+        memories.append(sims.memory(mem.MEMORY).copy())
+        return chosen
+
+    for _ in range(round(seconds / scene.dt)):
+        sims.act(watched, walker.drive)
+    return sims, np.concatenate(memories).view(np.recarray)
 
 
 def test_it_stops_before_a_high_obstacle_steps_over_it_and_pushes_off_on_both_feet():
     sims, memory = course([across("hurdle", 1.75, 0.1, 0.0, 0.4)], 9.0, 0.7)
-    modes, over = memory[:, mem.MODE], memory[:, mem.TOP] > 0.3
-    stood = np.flatnonzero(memory[:, mem.HALT] == 2.0)
+    modes, over = memory.mode, memory.obstacle_top > 0.3
+    stood = np.flatnonzero(memory.halt == 2.0)
     assert sims.view("com")[0, 0] > 2.5 and mem.PASS in modes
     assert (modes[stood] == mem.STAND).any() and stood[0] < np.flatnonzero(over)[0]
-    assert memory[-1, mem.HALT] == 0.0
+    assert memory.halt[-1] == 0.0
 
 
 def test_before_a_bar_among_hurdles_it_stands_to_bend_and_steps_bent():
     boxes = [across("bar", 2.6, 0.1, 1.45, 1.55), across("hurdle", 2.75, 0.1, 0.0, 0.2)]
     sims, memory = course(boxes, 18.0, 0.6)
-    over = memory[:, mem.TOP] > 0.1
-    bends = np.flatnonzero(np.diff(memory[: over.argmax(), mem.BEND]) > 0.0) + 1
-    assert bends.size and (memory[bends, mem.MODE] == mem.STAND).all()
-    assert memory[over, mem.BEND].min() > 0.5 and memory[over, mem.CROUCH].min() > 0.3
-    assert sims.view("com")[0, 0] > 3.5 and memory[-1, mem.BEND] < 0.2
+    over = memory.obstacle_top > 0.1
+    bends = np.flatnonzero(np.diff(memory.bend[: over.argmax()]) > 0.0) + 1
+    assert bends.size and (memory.mode[bends] == mem.STAND).all()
+    assert memory.bend[over].min() > 0.5 and memory.crouch[over].min() > 0.3
+    assert sims.view("com")[0, 0] > 3.5 and memory.bend[-1] < 0.2
 
 
 @pytest.mark.slow
 def test_it_stops_before_what_is_too_high():
-    sims, place = walked(walking_scene(biped(), [across("wall", 2.0, 0.2, 0.0, 0.8)]), 15.0, speed=0.7)
+    sims, place = walked(scene_of([across("wall", 2.0, 0.2, 0.0, 0.8)]), 15.0, speed=0.7)
     assert 1.0 < place[0] < 2.0 and place[2] > 0.75
     assert abs(sims.view("com_velocity")[0, 0]) < 0.3
-
-
-def passed(scenario, seeds) -> int:
-    """Of how many seeds it comes to the end of the way and touches nothing but with its feet."""
-    won = 0
-    for seed in seeds:
-        scene = scenario.scene(biped(), seed)
-        walker, sims = Walker(scene), Sims(scene, 1, nthread=1)
-        sims.load(scene.state())
-        walker.start(sims)
-        walker.wish(sims, speed=scenario.pace, heading=0.0)
-        others = np.array(["foot" not in bone and "toe" not in bone for bone in scene.bones])
-        touched, end, com = False, end_of(scene), sims.view("com")[0]
-        for _ in range(round((4 + end / 0.2) / scene.dt)):
-            sims.act(walker.control(sims))
-            touched |= bool((sims.view("grounded")[0, others] > 0).any())
-            if touched or com[0] > end:
-                break
-        won += not touched and bool(com[0] > end)
-    return won
-
-
-@pytest.mark.slow
-def test_it_steps_over_obstacles_of_20_cm():
-    assert passed(StepOver(highest=0.2), range(100, 106)) >= RATES["step-over"]
-
-
-@pytest.mark.slow
-def test_it_steps_over_obstacles_of_45_cm():
-    assert passed(StepOver(), range(100, 106)) >= RATES["step-over high"]
-
-
-@pytest.mark.slow
-def test_it_goes_up_and_down_stairs():
-    assert passed(Stairs(), range(100, 106)) >= RATES["stairs"]
-
-
-@pytest.mark.slow
-def test_it_walks_under_bars():
-    assert passed(Duck(hurdles=False), range(100, 106)) >= RATES["duck"]
-
-
-RATES = {"step-over": 6, "step-over high": 5, "stairs": 5, "duck": 5}  # of 6

@@ -7,7 +7,7 @@ from tumble.characters import humanoid
 from tumble.errors import UserError
 from tumble.planners import CPBP
 from tumble.scenarios import toy
-from tumble.world.motors import ForceMotors, VelocityMotors
+from tumble.world.drives import Force, Servo
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
@@ -17,9 +17,9 @@ def world():
     return toy.scene()
 
 
-@pytest.mark.parametrize("dt", [1 / 30, 0.01])
-def test_dynamics_are_those_of_a_point_mass(dt):
-    scene = toy.scene(dt)
+def test_dynamics_are_those_of_a_point_mass(world):
+    scene, dt = world, 1 / 30
+    assert scene.dt == dt
     sims, rng = Sims(scene, 4, 1), np.random.default_rng(0)
     sims.load(toy.start(scene, height=0.3, rise=-0.5))
     height, rise = np.full(4, 0.3), np.full(4, -0.5)
@@ -62,25 +62,29 @@ def test_the_target_sways_in_time(world):
         assert goal.values(sims)[0] == pytest.approx([0.0, (target / 0.5) ** 2])
 
 
-def test_force_motors(world):
-    motors = world.motors
-    assert isinstance(motors, ForceMotors)
-    assert (motors.size, motors.joints, list(motors.names)) == (1, 1, ["lift"])
-    assert motors.low.tolist() == [-1] and motors.high.tolist() == [1]
+def test_the_drive_is_force(world):
+    drive = world.drive
+    assert isinstance(drive, Force) and list(world.drives) == ["force"]
+    assert (drive.size, drive.joints, list(drive.names)) == (1, 1, ["lift"])
+    assert drive.low.tolist() == [-1] and drive.high.tolist() == [1]
+    assert (drive.steps, drive.timestep) == (1, world.dt)
     assert world.character.ends == ("point",)
 
 
-def test_recipes_name_the_motors(world, scene):
-    assert world.recipe["motors"] == "force"
-    assert scene.recipe["motors"] == "velocity"
-    forced = Scene(humanoid(), motors=ForceMotors)
+def test_recipes_name_the_drives(world, scene):
+    with pytest.raises(UserError, match="nobody knows how to make 'point' again, as recordings must"):
+        world.recipe  # noqa: B018
+    assert scene.recipe["drives"] == ["servo", "torque"]
+    forced = Scene(humanoid(), drives=["force"])
     again = Scene.from_recipe(forced.recipe)
-    assert isinstance(again.motors, ForceMotors)
+    assert isinstance(again.drive, Force)
     assert again.fingerprint == forced.fingerprint != scene.fingerprint
-    older = {key: value for key, value in scene.recipe.items() if key != "motors"}
-    assert isinstance(Scene.from_recipe(older).motors, VelocityMotors)
-    with pytest.raises(UserError, match="no kind of motors 'forc'; there are: force, velocity"):
-        Scene.from_recipe({**scene.recipe, "motors": "forc"})
+    assert isinstance(Scene.from_recipe(scene.recipe).drive, Servo)
+    older = {key: value for key, value in scene.recipe.items() if key != "drives"}
+    with pytest.raises(UserError, match="not a scene of this version of tumble: 'drives'"):
+        Scene.from_recipe(older)
+    with pytest.raises(UserError, match=r"no drive 'forc'; there are: force, servo, torque \(did you mean 'force'\?\)"):
+        Scene.from_recipe({**scene.recipe, "drives": ["forc"]})
 
 
 def flown(scene, settings, seed, nthread=1, frames=45, sway=0.0) -> tuple[np.ndarray, float]:

@@ -9,16 +9,12 @@ import pytest
 
 from tumble.characters import humanoid
 from tumble.characters.biped import biped, robot
-from tumble.crowds import kernel as crowd_kernel
 from tumble.errors import UserError
-from tumble.live.commands import Walk
+from tumble.goals.wants import Go
 from tumble.live.recording import Recorder, Recording
 from tumble.live.session import Session
 from tumble.maths.vectors import about, from_axes, multiply, spline, turn_between, turned, wrapped
-from tumble.scenarios.walking import walking_scene
-from tumble.skills import memory as skill_memory
 from tumble.walking import Walker, WalkSettings, builtin_styles
-from tumble.walking import memory as mem
 from tumble.walking.balance import add_gravity, tune_velocity
 from tumble.walking.body import BACK, BONES, FOOT, LEGS, PELVIS, SHIN, THIGH, TORSO, body_of
 from tumble.walking.legs import (
@@ -31,18 +27,16 @@ from tumble.walking.legs import (
     pendulum_later,
     pendulum_step,
 )
+from tumble.walking.memory import MEMORY, WALKER
 from tumble.walking.pose import trajectory, wish_style
 from tumble.walking.style import FOOT_HEIGHT, read_style, table_of
 from tumble.walking.swing import _clear_of
-from tumble.world.motors import ForceMotors
-from tumble.world.scene import Physics, Scene
+from tumble.world.scene import Ground, Scene
 from tumble.world.sims import Sims
-
-PHYSICS = Physics(timestep=1 / 500, speculative=False, friction=0.8)
 
 
 def scene_of(made) -> Scene:
-    return Scene(made, physics=PHYSICS, motors=ForceMotors)
+    return Scene(made, ground=Ground(friction=0.8))
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +51,7 @@ def walker(scene) -> Walker:
 
 def started(scene, walker, nsim=1, **wishes) -> Sims:
     sims = Sims(scene, nsim, nthread=1)
+    sims.use(walker.drive)
     sims.load(scene.state())
     walker.start(sims)
     walker.wish(sims, **wishes)
@@ -65,7 +60,7 @@ def started(scene, walker, nsim=1, **wishes) -> Sims:
 
 def go(sims, walker, seconds) -> None:
     for _ in range(round(seconds / sims.scene.dt)):
-        sims.act(walker.control(sims))
+        sims.act(walker.control(sims), walker.drive)
 
 
 def upright(sims) -> np.ndarray:
@@ -224,6 +219,7 @@ def test_a_copied_row_walks_on_in_the_same_way(scene, walker):
     sims = started(scene, walker, 1, speed=0.7)
     go(sims, walker, 1.3)
     fork = Sims(scene, 2, nthread=1)
+    fork.use(walker.drive)
     fork.load(sims.state[0])
     sims.load(sims.state[0].copy())
     go(sims, walker, 0.7)
@@ -233,7 +229,7 @@ def test_a_copied_row_walks_on_in_the_same_way(scene, walker):
 
 def test_a_walk_can_be_recorded(scene, walker, tmp_path):
     session = Session(scene, walker, scene.state())
-    session.send(Walk(speed=0.5))
+    session.send(Go(speed=0.5))
     recorder = Recorder(session, "steer-walk", "walker", 0)
     for _ in range(50):
         session.step()
@@ -244,12 +240,12 @@ def test_a_walk_can_be_recorded(scene, walker, tmp_path):
 def test_wishes_are_in_the_state(scene, walker):
     sims = started(scene, walker, 2, period=0.5)
     walker.wish(sims, rows=[1], speed=0.9, step_width=None, style="happy")
-    memory = sims.view("userdata")
-    assert memory[:, mem.WISH_SPEED].tolist() == [0.0, 0.9]
-    assert memory[:, mem.WISH_PERIOD].tolist() == [0.5, 0.5]
-    assert walker.styles[int(memory[1, mem.WISH_STYLE])].name == "happy"
+    memory = sims.memory(MEMORY)
+    assert memory.wish_speed.tolist() == [0.0, 0.9]
+    assert memory.wish_period.tolist() == [0.5, 0.5]
+    assert walker.styles[int(memory.wish_style[1])].name == "happy"
     walker.wish(sims, speed=np.array([0.1, 0.2]))
-    assert memory[:, mem.WISH_SPEED].tolist() == [0.1, 0.2]
+    assert memory.wish_speed.tolist() == [0.1, 0.2]
 
 
 @pytest.mark.parametrize(
@@ -270,10 +266,8 @@ def test_bad_wishes_are_refused(scene, walker, wishes, message):
 def test_scenes_that_cannot_be_walked_in_are_refused():
     with pytest.raises(UserError, match="'humanoid' lacks lower_back, left_toe, right_toe"):
         Walker(scene_of(humanoid()))
-    with pytest.raises(UserError, match="build the scene with motors=ForceMotors"):
-        Walker(Scene(biped(), physics=PHYSICS))
-    with pytest.raises(UserError, match="substeps=1"):
-        Walker(Scene(biped(), physics=Physics(timestep=1 / 250, substeps=2), motors=ForceMotors))
+    with pytest.raises(UserError, match="no drive 'torque'; there are: servo"):
+        Walker(Scene(biped(), drives=["servo"]))
 
 
 # ---- styles
@@ -322,23 +316,23 @@ def test_a_change_of_style_jerks_no_leg(scene):
             sims.load(sims.state[0].copy())
             kept = sims.state[0].copy()
             walker.wish(sims, rows=[1], style=new)
-            same, other = walker.control(sims)
+            same, other = walker.law(sims)
             assert other == pytest.approx(same, abs=0.02)
             sims.load(kept)
 
 
 def test_a_blend_of_styles_turns_round_or_goes_on_from_the_nearer(walker):
-    m, table = np.zeros(mem.USED), walker._table
+    (m,), table = np.zeros(1, WALKER).view(np.recarray), walker._table
     first, second, third = 0.0, 1.0, 2.0
     for blend, nearer in ((0.3, first), (0.7, second)):
-        m[mem.STYLE], m[mem.WISH_STYLE], m[mem.BLEND] = first, second, blend
+        m.style, m.wish_style, m.blend = first, second, blend
         before = trajectory(table, m, FOOT_HEIGHT, 0.5)
         wish_style(m, second)
-        assert m[mem.BLEND] == blend
+        assert m.blend == blend
         wish_style(m, first)
-        assert m[mem.WISH_STYLE] == first and trajectory(table, m, FOOT_HEIGHT, 0.5) == pytest.approx(before)
+        assert m.wish_style == first and trajectory(table, m, FOOT_HEIGHT, 0.5) == pytest.approx(before)
         wish_style(m, third)
-        assert m[[mem.STYLE, mem.WISH_STYLE, mem.BLEND]].tolist() == [nearer, third, 0.0]
+        assert (m.style, m.wish_style, m.blend) == (nearer, third, 0.0)
 
 
 # ---- behaviour
@@ -372,7 +366,7 @@ def test_it_walks_sideways(scene, walker, drift):
 def test_it_stands_still(scene, walker):
     sims = started(scene, walker)
     go(sims, walker, 4.0)
-    assert sims.view("userdata")[0, mem.STEPS] == 0
+    assert sims.memory(MEMORY).footstrikes[0] == 0
     assert np.abs(sims.view("qvel")).max() < 0.05
 
 
@@ -417,14 +411,13 @@ def test_the_robot_walks():
 
 def test_who_stands_idles_from_foot_to_foot():
     """The weight goes to and fro by some cm, after a while, and both feet stay where they are."""
-    scene = walking_scene(biped())
-    sims, walker = Sims(scene, 1, 1), Walker(scene)
-    sims.load(scene.state())
-    walker.start(sims)
+    scene = scene_of(biped())
+    walker = Walker(scene)
+    sims = started(scene, walker)
     feet = sims.view("left_foot.pos")[0, :2].copy(), sims.view("right_foot.pos")[0, :2].copy()
     sway = []
     for _ in range(round(9.0 / scene.dt)):
-        sims.act(walker.control(sims))
+        sims.act(walker.control(sims), walker.drive)
         sway.append(float(sims.view("com")[0, 1]))
     early, late = np.array(sway[: round(1.4 / scene.dt)]), np.array(sway[round(1.5 / scene.dt) :])
     assert np.ptp(early) < 0.01
@@ -435,7 +428,7 @@ def test_who_stands_idles_from_foot_to_foot():
 
 def test_a_swing_foot_keeps_clear_of_the_stance_foot_unless_pushed():
     """Beside the stance foot it is moved to its own side; far ahead, far to the side, or after a push it is not."""
-    scene = walking_scene(biped())
+    scene = scene_of(biped())
     body, constants = Walker(scene)._body, Walker(scene)._constants
     look = SimpleNamespace(ahead=(1.0, 0.0, 0.0), left=(0.0, 1.0, 0.0))
     clear = _clear_of.py_func
@@ -445,16 +438,3 @@ def test_a_swing_foot_keeps_clear_of_the_stance_foot_unless_pushed():
     assert clear(body, constants, look, (0.0, 0.0, 0.0), 1.0, 0.0, 0.0, 0.02) == (0.0, 0.02)
     assert clear(body, constants, look, (0.0, 0.0, 0.0), 1.0, 1.0, 0.5, 0.02) == (0.5, 0.02)
     assert clear(body, constants, look, (0.0, 0.0, 0.0), 1.0, 1.0, 0.0, 0.3) == (0.0, 0.3)
-
-
-def test_nobody_remembers_two_things_in_one_place():
-    hands = [mem.HAND + mem.HAND_SIZE * side + part for side in (0, 1) for part in range(mem.HAND_SIZE)]
-    parts = {"REACH", "HAND_X", "HAND_Y", "HAND_Z", "HOLD", "BLENDED", "FIRM"}  # within a hand's
-    values = {"STAND", "SHIFT", "WALK", "PASS", "FREE", "WORLD", "BODY", "UNLIMITED"}  # of what is remembered
-    marks = {"WISH", "HAND", "HAND_SIZE", "TERRAIN", "SKILL", "DANCE", "USED"}  # where parts begin, and the end
-    own = [place for name, place in vars(mem).items() if name.isupper() and name not in parts | values | marks]
-    notes = range(skill_memory.NOTES, skill_memory.NOTES + skill_memory.NOTE_COUNT)
-    skills = [getattr(skill_memory, name) for name in ("TICKS", "ACT", "STAGE", "CLOCK", "LOW", "PACE", "KNEES")]
-    dance = [getattr(crowd_kernel, name) for name in ("DIRECTED", "MOVE", "UNTIL", "FACING", "CALM", "FELL")]
-    places = [*own, *hands, *notes, *skills, *dance]
-    assert len(set(places)) == len(places) and max(places) < mem.USED

@@ -104,7 +104,7 @@ def flown(planner: CPBP, state: np.ndarray) -> list[tuple[np.ndarray, np.ndarray
     def spied(control):
         for column, hand in zip(columns, scene.character.hands, strict=True):
             hit = about_to_hit(sims.view(f"{hand}.pos"), sims.view(f"{hand}.vel"), boxes)
-            seen.append((hit, control[:, column].copy(), scene.motors.low[column]))
+            seen.append((hit, control[:, column].copy(), scene.drive.low[column]))
         act(control)
 
     sims.act = spied
@@ -145,7 +145,7 @@ def test_the_rule_follows_walkers_through_resampling(scene):
     for k in range(len(tree.controls)):
         ends = tree.states[k, tree.ancestors[k]]
         hit = about_to_hit(ends[:, place : place + 3], ends[:, half + place :][:, :3], np.empty((0, 8)))
-        assert np.array_equal(hit, tree.controls[k, :, column] == scene.motors.low[column])
+        assert np.array_equal(hit, tree.controls[k, :, column] == scene.drive.low[column])
         mixed += 0 < hit.sum() < 8
     assert mixed > 0
 

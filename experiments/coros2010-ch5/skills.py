@@ -26,8 +26,7 @@ from typing import Any, NamedTuple
 import tumble
 from tumble.characters import character
 from tumble.cli.bench_crowd import measure as measure_crowd
-from tumble.controllers import controller_kind
-from tumble.scenarios import Scenario, run_trial
+from tumble.scenarios import Scenario, Trial, run_trial
 from tumble.scenarios.crowd import CrowdDance
 from tumble.scenarios.manipulation import CrateCarry, CratePull, CratePush, ObstacleCourse, PickUpCup
 from tumble.scenarios.terrain import Duck, Stairs, StepOver
@@ -76,12 +75,9 @@ def trial(name: str, seed: int, quick: bool) -> dict[str, Any]:
     scenario, body, _ = CASES[name]
     if quick and name == "crowd":
         scenario = QUICK
-    chosen = scenario.body(character(body), seed)
-    scene = scenario.scene(chosen, seed)
-    settings = scenario.settings_for(scenario.controller)
-    controller = controller_kind(scenario.controller).make(scene, settings, seed, 1, scenario.wants())
+    made = Trial(scenario, seed, body=character(body), threads=1)
     began = time.perf_counter()
-    result = run_trial(scenario, scene, controller, seed)
+    result = run_trial(made)
     figures = {key: None if math.isnan(value) else round(value, 4) for key, value in result.metrics.items()}
     about = {"success": result.success, "seconds": result.seconds, "wall_seconds": time.perf_counter() - began}
     return about | {"metrics": figures, "versions": versions()}

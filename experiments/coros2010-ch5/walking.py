@@ -20,6 +20,7 @@ import numpy as np
 from rows import Rows
 
 from tumble.walking import WalkSettings
+from tumble.world.drives import FRAME
 
 RESULTS = Path(__file__).parent / "results" / "walking.json"
 GRID = [
@@ -51,11 +52,11 @@ def pushes(speed: float, directions: int, phases: int, settings: WalkSettings = 
     """Pushes from all sides, spread over two steps; who is up 5 s later."""
     n = directions * phases
     angle = np.repeat(2 * np.pi * np.arange(directions) / directions, phases)
-    begin = 5.0 + np.tile(1.2 * np.arange(phases) / phases, directions)
+    begin = np.round((5.0 + np.tile(1.2 * np.arange(phases) / phases, directions)) / FRAME)
     size = FORCE * np.c_[np.cos(angle), np.sin(angle), np.zeros(n)]
     rows = Rows(n, settings=settings)
     rows.wish(speed=speed, heading=0.0)
-    rows.go(11.3, lambda now: size * ((begin <= now) & (now < begin + PUSHED))[:, None])
+    rows.go(11.3, lambda frame: size * ((begin <= frame) & (frame < begin + round(PUSHED / FRAME)))[:, None])
     survived = np.isinf(rows.fallen).reshape(directions, phases).sum(axis=1)
     return {"speed": speed, "pushes": n, "survived": int(survived.sum()), "by_direction": survived.tolist()}
 

@@ -70,7 +70,7 @@ def point(planner: str, trial: str, steps: int) -> Point:
     """A planner with as many samples as the steps allow, in a scenario with the body that it is made for."""
     (name, horizon), _ = PLANNERS[planner]
     settings = (("samples", round(steps / (RATE * horizon))), ("horizon", horizon))
-    return Point(trial, SCENARIOS[trial].character, name, settings)
+    return Point(trial, SCENARIOS[trial].make.characters[0], name, settings)
 
 
 def mean(trials: list[dict[str, Any]], key: str) -> float:

@@ -27,11 +27,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from report import RESULTS, parser, place, spread, store, versions
-from trials import Point, code, script, setting, warm_up
+from trials import Point, code, script, warm_up
 
 from tumble.errors import UserError, check_number
 from tumble.learners.experience import Experience
-from tumble.live.experience_file import ExperienceFile
+from tumble.live.learned_file import LearnedFile
 from tumble.live.session import Session
 from tumble.planners import Planned
 from tumble.scenarios import run_trial
@@ -116,11 +116,11 @@ def noted(part: Part) -> dict[str, Any]:
 
 def gather(part: Part, stop: Callable[[], bool]) -> int | None:
     """In a worker: trials until the part is full; None if it was stopped before."""
-    notes, scene = noted(part), setting(part.point.scenario, part.point.character)[1]
+    notes = noted(part)
     notes["code"] = sorted({*notes["code"], code()})
     memory, about = need(part)
     experience = Experience(*memory, capacity=part.count)
-    with ExperienceFile(part.path, experience, about) as file:
+    with LearnedFile(part.path, experience, about) as file:
         if file.warning is not None:
             print(file.warning, file=sys.stderr, flush=True)
         watch = _Progress(part, experience, file)
@@ -129,10 +129,10 @@ def gather(part: Part, stop: Callable[[], bool]) -> int | None:
             notes["next_seed"] += part.workers
             store(part.notes, notes)  # at once: a trial that is interrupted is not played again
             began = time.perf_counter()
-            scenario, controller = setting(part.point.scenario, part.point.character)[0], part.point.make(seed, None)
-            controller.planner.remember(experience)
+            trial = part.point.trial(seed, None)
+            trial.controller.planner.learn_with(experience)
             full = lambda: stop() or len(experience) >= part.count  # noqa: E731
-            result = run_trial(scenario, scene, controller, seed, watch=watch, stop=full)
+            result = run_trial(trial, watch, full)
             notes["frames"] += result.frames
             notes["wall_seconds"] = round(notes["wall_seconds"] + time.perf_counter() - began, 1)
             if result.finished:
@@ -152,7 +152,7 @@ def need(part: Part) -> tuple[tuple[int, int], dict[str, Any]]:
 class _Progress:
     """Watches trials: a line now and then, and the file hears of what was added."""
 
-    def __init__(self, part: Part, experience: Experience, file: ExperienceFile) -> None:
+    def __init__(self, part: Part, experience: Experience, file: LearnedFile) -> None:
         self._part, self._experience, self._file = part, experience, file
         self._had, self._began, self._told = len(experience), time.perf_counter(), time.perf_counter()
 
@@ -176,10 +176,10 @@ def merge(file: Path, parts: list[Part]) -> None:
     beside = file.with_name(f".{file.name}.{os.getpid()}")
     together = Experience(*memory, capacity=sum(part.count for part in parts))
     try:
-        with ExperienceFile(beside, together, about):
+        with LearnedFile(beside, together, about):
             for part in parts:
                 one = Experience(*memory, capacity=part.count)
-                ExperienceFile(part.path, one, about, frozen=True)
+                LearnedFile(part.path, one, about, frozen=True)
                 together.extend(*one.since(0))
         os.replace(beside, file)
     finally:

@@ -30,23 +30,22 @@ from report import parser, place, spread, store, versions, wilson
 
 import tumble
 from tumble.characters import character
-from tumble.controllers import controller_kind
+from tumble.controllers import CONTROLLERS
 from tumble.errors import UserError, check_number
+from tumble.files import replace_file
 from tumble.goals import Goal
+from tumble.goals.judging import goal_of
 from tumble.learners.experience import Experience
-from tumble.live.experience_file import ExperienceFile
-from tumble.live.recording import replace_file
-from tumble.live.session import Session
+from tumble.live.learned_file import LearnedFile
 from tumble.planners import SMC, Planned
-from tumble.scenarios import SCENARIOS, Scenario, run_trial
+from tumble.scenarios import SCENARIOS, Scenario, Trial, run_trial
 from tumble.world.scene import Scene
 
 README = Path(__file__).parent / "README.md"
 ALIKE = ("figure12", "figure13")  # results that may have trials in common
 CODE = (  # what decides how a trial goes, in the package's folder
-    "characters/*.py", "goals/*.py", "planners/*.py", "scenarios/balancing.py", "scenarios/dodging.py",
-    "scenarios/run.py", "scenarios/history.py", "experience.py", "motors.py", "props.py", "rollouts.py", "sampling.py",
-    "scene.py", "session.py", "sims.py", "spatial.py",
+    "characters/*.py", "goals/*.py", "learners/experience.py", "live/session.py", "maths/*.py", "planners/**/*.py",
+    "scenarios/balancing.py", "scenarios/dodging.py", "scenarios/history.py", "scenarios/trial.py", "world/*.py",
 )  # fmt: skip
 
 
@@ -75,18 +74,23 @@ class Point:
     def cost(self) -> float:
         """Simulation steps of a trial, up to a factor."""
         chosen, (scenario, scene, _) = dict(self.settings), setting(self.scenario, self.character)
-        return chosen["samples"] * chosen["horizon"] * scenario.trial(scene, np.random.default_rng(0)).seconds
+        return chosen["samples"] * chosen["horizon"] * scenario.setup(scene, np.random.default_rng(0)).seconds
 
     def make(self, seed: int, learned: Path | None) -> Planned:
         """The controller of a trial."""
-        kind, (scenario, scene, _) = controller_kind(self.controller), setting(self.scenario, self.character)
-        made = kind.make(scene, kind.settings(**dict(self.settings)), seed, 1, scenario.wants())
+        kind, (_, scene, _) = CONTROLLERS[self.controller], setting(self.scenario, self.character)
+        made = kind.make(scene, kind.settings(**dict(self.settings)), seed, 1)
         assert isinstance(made, Planned)
         if self.learned:
             assert learned is not None
             about = json.dumps(made.planner.about)
-            made.planner.remember(loaded(learned, made.planner.memory or (1, 1), about))
+            made.planner.learn_with(loaded(learned, made.planner.memory or (1, 1), about))
         return made
+
+    def trial(self, seed: int, learned: Path | None) -> Trial:
+        """A trial."""
+        scenario, scene, _ = setting(self.scenario, self.character)
+        return Trial(scenario, seed, self.controller, scene=scene, made=self.make(seed, learned))
 
 
 class Task(NamedTuple):
@@ -102,7 +106,7 @@ def setting(scenario: str, body: str) -> tuple[Scenario, Scene, Goal]:
     """A scenario and what it happens in, made once per process."""
     made = SCENARIOS[scenario]()
     scene = made.scene(character(body))
-    return made, scene, made.wants().build(scene)
+    return made, scene, goal_of(scene, made.wants())
 
 
 @cache
@@ -110,7 +114,7 @@ def loaded(path: Path, memory: tuple[int, int], about: str) -> Experience:
     """Experience of a file, frozen, loaded once per process."""
     experience = Experience(*memory)
     experience.growing = False
-    ExperienceFile(path, experience, json.loads(about), frozen=True)
+    LearnedFile(path, experience, json.loads(about), frozen=True)
     return experience
 
 
@@ -185,17 +189,16 @@ def warm_up(points: Sequence[Point], learned: Path | None) -> None:
     for point in {(one.scenario, one.character, one.controller, one.learned): one for one in points}.values():
         fewer = tuple((key, min(value, 10) if key == "samples" else value) for key, value in point.settings)
         small = Point(point.scenario, point.character, point.controller, fewer, point.learned)
-        scenario, scene, _ = setting(point.scenario, point.character)
-        session = Session(scene, small.make(0, learned), scenario.trial(scene, np.random.default_rng(0)).state)
+        trial = small.trial(0, learned)
         for _ in range(3):  # the first has no plan to carry on
-            session.step()
+            trial.step()
 
 
 def run(task: Task, stop: Callable[[], bool]) -> dict[str, Any] | None:
     """In a worker: one trial from start to verdict, None if it was stopped."""
-    scenario, scene, _ = setting(task.point.scenario, task.point.character)
+    trial = task.point.trial(task.seed, task.learned)
     began = time.perf_counter()
-    result = run_trial(scenario, scene, task.point.make(task.seed, task.learned), task.seed, stop=stop)
+    result = run_trial(trial, stop=stop)
     if not result.finished:
         return None
     return {
@@ -225,15 +228,15 @@ def _tell(
 def _settings(point: Point, learned: Path | None) -> dict[str, str]:
     """What results depend on beside a point's name and the seed."""
     scenario, scene, goal = setting(point.scenario, point.character)
-    chosen = asdict(controller_kind(point.controller).settings(**dict(point.settings)))
+    chosen = asdict(CONTROLLERS[point.controller].settings(**dict(point.settings)))
     about = {f"{point.controller} {key}": str(chosen[key]) for key in chosen if key not in dict(point.settings)}
     about |= {"scenario": str(scenario), "scene": scene.fingerprint, "goal": str(vars(goal))} | versions()
     if point.learned:
         if learned is None or not learned.is_file():
             raise UserError(f"no file of experience {learned or ''}: make one with gather.py, and name it: --learned")
         planner = point.make(0, learned).planner
-        assert isinstance(planner, SMC) and planner.experience is not None
-        about["experience"] = f"{len(planner.experience)} situations, SHA-256 {_digest(learned)}"
+        assert isinstance(planner, SMC) and planner.learner is not None
+        about["experience"] = f"{len(planner.learner)} situations, SHA-256 {_digest(learned)}"
     return about
 
 

@@ -34,8 +34,9 @@ from report import BLUE, RED, parser, picture, place, resumed, spread, store, ve
 from tumble.characters import character
 from tumble.errors import UserError, check_number
 from tumble.goals import Goal
+from tumble.goals.judging import goal_of
 from tumble.planners import CPBP, CPBPSettings, Planned
-from tumble.scenarios import SCENARIOS, Scenario, run_trial
+from tumble.scenarios import SCENARIOS, Scenario, Trial, run_trial
 from tumble.world.scene import Scene
 
 PANELS = {
@@ -128,16 +129,16 @@ def setting(name: str) -> tuple[Scenario, Scene, Goal]:
     """A scenario and what it happens in, made once per process."""
     scenario = SCENARIOS[name]()
     scene = scenario.scene(character("humanoid"))
-    return scenario, scene, scenario.wants().build(scene)
+    return scenario, scene, goal_of(scene, scenario.wants())
 
 
 def run(task: Task, stop: Callable[[], bool]) -> dict[str, Any] | None:
     """In a worker: one trial from start to verdict, None if it was stopped."""
-    scenario, scene, goal = setting(task.scenario)
+    scenario, scene, _ = setting(task.scenario)
     chosen = replace(CPBPSettings(), samples=task.samples, horizon=task.horizon)
     began = time.perf_counter()
-    controller = Planned(CPBP(scene, chosen, task.seed, nthread=1), goal)
-    result = run_trial(scenario, scene, controller, task.seed, stop=stop)
+    trial = Trial(scenario, task.seed, "cpbp", scene=scene, made=Planned(CPBP(scene, chosen, task.seed, nthread=1)))
+    result = run_trial(trial, stop=stop)
     seconds = round(time.perf_counter() - began, 2)
     return {"success": result.success, "wall_seconds": seconds} if result.finished else None
 

@@ -28,7 +28,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from tumble.errors import UserError
-from tumble.live.recording import replace_file
+from tumble.files import replace_file
 from tumble.scenarios import toy
 
 RESULTS = Path(__file__).parent / "results"

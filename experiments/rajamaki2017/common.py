@@ -41,9 +41,9 @@ from matplotlib.figure import Figure
 import tumble
 from tumble.characters import character
 from tumble.errors import UserError, check_number
-from tumble.learners import Learners
+from tumble.files import replace_file
+from tumble.goals.judging import goal_of
 from tumble.live.commands import Reset
-from tumble.live.recording import replace_file
 from tumble.live.session import Frame, Session
 from tumble.planners import MCTS, MCTSSettings, Plan, Planned
 from tumble.scenarios import SCENARIOS
@@ -54,8 +54,8 @@ from tumble.world.scene import Scene
 RESULTS = Path(__file__).parent / "results"
 INK, GREY, BLUE, GREEN, RED = "#222222", "#9a9a9a", "#3b6fd4", "#2e9e4f", "#c8442f"
 CODE = (  # what decides how a trial goes, in the package's folder
-    "characters/*.py", "goals/*.py", "learners/*.py", "planners/*.py", "scenarios/gaits.py", "scenarios/run.py",
-    "scenarios/history.py", "motors.py", "scene.py", "session.py", "sims.py", "spatial.py",
+    "characters/*.py", "goals/*.py", "learners/*.py", "live/session.py", "maths/*.py", "planners/**/*.py",
+    "scenarios/gaits.py", "scenarios/history.py", "scenarios/trial.py", "world/*.py",
 )  # fmt: skip
 Trial = Any  # a NamedTuple with a seed
 Run = Callable[[Trial, Callable[[], bool]], dict[str, Any] | None]
@@ -109,28 +109,27 @@ def setting(scenario: str, body: str | None = None) -> tuple[LearnWalk, Scene]:
     """A scenario and the scene that it happens in, made once per process."""
     made = SCENARIOS[scenario]()
     assert isinstance(made, LearnWalk)
-    return made, made.scene(character(body or made.character))
+    return made, made.scene(character(body or made.characters[0]))
 
 
-def searching(scenario: LearnWalk, scene: Scene, settings: MCTSSettings, seed: int, threads: int) -> Planned:
+def searching(scene: Scene, settings: MCTSSettings, seed: int, threads: int) -> Planned:
     """A controller that searches, and knows nothing yet."""
-    return Planned(MCTS(scene, settings, seed, threads), scenario.wants().build(scene))
+    return Planned(MCTS(scene, settings, seed, threads))
+
+
+def played(scenario: LearnWalk, scene: Scene, controller: Planned, seed: int, seconds: float) -> tumble.Trial:
+    """A trial of a controller."""
+    return tumble.Trial(scenario, seed, "mcts", scene=scene, made=controller, seconds=seconds)
 
 
 def warm_up(scenario: LearnWalk, scene: Scene, settings: MCTSSettings, threads: int) -> None:
     """Compile, or load, what frames and learners need."""
-    controller = searching(scenario, scene, settings, 0, threads)
-    session = Session(scene, controller, scene.state("rest"))
+    controller = searching(scene, settings, 0, threads)
+    session = Session(scene, controller, scene.state("rest"), scenario.wants())
     for _ in range(3):  # the first has no plan to carry on
         session.step()
-    assert controller.planner.memory is not None
-    features, size = controller.planner.memory
-    learners = Learners(features, size, 0)
-    for i in range(learners.network.settings.fewest):
-        learners.add(np.full(features, float(i)), np.zeros(size))
-    learners.work(1)
-    learners.network.predict(np.zeros((1, features)))
-    learners.forest.nearest(np.zeros((1, features)))
+    assert controller.planner.learner is not None
+    controller.planner.learner.warm_up()
 
 
 class Notes:
@@ -154,11 +153,11 @@ class Notes:
         session.listeners.append(self)
 
     def __call__(self, session: Session, frame: Frame) -> None:
-        plan = session.controller.latest
+        plan = session.controller.report().plan
         assert isinstance(plan, Plan)
         self.costs.append(plan.cost)
         self.seconds.append(frame.control_seconds)
-        self._joints.append(session.world.view("qvel")[0, session.scene.motors.qvel].copy())
+        self._joints.append(session.world.view("qvel")[0, session.scene.drive.qvel].copy())
         self._jumps.append(any(isinstance(command, Reset) for command in frame.commands))
 
     def jerk(self, part: slice) -> float:
@@ -179,7 +178,8 @@ def rounded(value: float | np.floating) -> float:
 
 def settings_of(scenario: LearnWalk, scene: Scene, settings: MCTSSettings) -> dict[str, str]:
     """What results depend on beside a trial's own fields."""
-    about = {"scenario": str(scenario), "scene": scene.fingerprint, "goal": str(vars(scenario.wants().build(scene)))}
+    goal = goal_of(scene, scenario.wants(), MCTS.going)
+    about = {"scenario": str(scenario), "scene": scene.fingerprint, "goal": str(vars(goal))}
     return about | {key: str(value) for key, value in asdict(settings).items()} | versions()
 
 

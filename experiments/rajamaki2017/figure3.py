@@ -34,6 +34,7 @@ from common import (
     measure,
     options,
     place,
+    played,
     rounded,
     script,
     searching,
@@ -96,8 +97,8 @@ def run(trial: Trial, stop: Callable[[], bool]) -> dict[str, Any] | None:
     """In a worker: one trial."""
     scenario, scene = setting("learn-walk")
     notes, began = Notes(), time.perf_counter()
-    controller = searching(scenario, scene, trial.settings, trial.seed, 1)
-    result = run_trial(scenario, scene, controller, trial.seed, trial.seconds, notes.watch, stop)
+    controller = searching(scene, trial.settings, trial.seed, 1)
+    result = run_trial(played(scenario, scene, controller, trial.seed, trial.seconds), notes.watch, stop)
     if not result.finished:
         return None
     edge, along = EDGE * RATE, notes.history.along

@@ -37,6 +37,7 @@ from common import (
     measure,
     options,
     place,
+    played,
     rounded,
     script,
     searching,
@@ -72,7 +73,7 @@ class Trial(NamedTuple):
 
     @property
     def settings(self) -> MCTSSettings:
-        return parsed(self.overrides.split(), SCENARIOS[self.scenario].settings_for("mcts"))
+        return parsed(self.overrides.split(), SCENARIOS[self.scenario].make.settings_for("mcts"))
 
 
 def main() -> None:
@@ -128,8 +129,8 @@ def run(trial: Trial, stop: Callable[[], bool]) -> dict[str, Any] | None:
     def over() -> bool:
         return stop() or notes.history.stable(trial.steady, pace) is not None
 
-    controller = searching(scenario, scene, trial.settings, trial.seed, THREADS)
-    result = run_trial(scenario, scene, controller, trial.seed, trial.seconds, notes.watch, over)
+    controller = searching(scene, trial.settings, trial.seed, THREADS)
+    result = run_trial(played(scenario, scene, controller, trial.seed, trial.seconds), notes.watch, over)
     history = notes.history
     stable = history.stable(trial.steady, pace)
     if stable is None and not result.finished:
@@ -164,7 +165,7 @@ def groups(data: Any) -> dict[tuple[str, str], list[dict[str, Any]]]:
 
 
 def body(scenario: str) -> str:
-    return SCENARIOS[scenario].character
+    return SCENARIOS[scenario].make.characters[0]
 
 
 def draw(data: Any) -> Figure:

@@ -39,8 +39,8 @@ from matplotlib.figure import Figure
 
 from tumble.characters import character
 from tumble.errors import UserError, check_number
+from tumble.files import replace_file
 from tumble.goals import Goal, gait, steer
-from tumble.live.recording import replace_file
 from tumble.planners import CPBP, CPBPSettings
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
@@ -207,7 +207,7 @@ def live(planner: CPBP, world: Sims, goal: Goal, frames: int) -> Iterator[Frame]
         up = not touching and height[0] > 0.85 * standing
         down = down + 1 if touching or (down and not up) else 0
         put_back = down > PATIENCE * RATE
-        joints = world.view("qvel")[0, scene.motors.qvel].copy()
+        joints = world.view("qvel")[0, scene.drive.qvel].copy()
         yield Frame(goal.cost(world)[0], world.view("com_velocity")[0, 0], joints, fell, put_back, seconds)
         if put_back:
             world.load(scene.state("rest"))

@@ -43,6 +43,7 @@ from common import (
     missing,
     options,
     place,
+    played,
     resumed,
     rounded,
     script,
@@ -58,8 +59,8 @@ from matplotlib.figure import Figure
 
 from tumble.characters import character
 from tumble.errors import check_number
+from tumble.files import replace_file
 from tumble.learners import Learners
-from tumble.live.recording import replace_file
 from tumble.planners import MCTSSettings
 from tumble.scenarios import run_trial
 from tumble.scenarios.gaits import SHARE
@@ -173,13 +174,13 @@ def train(training: Training, stop: Callable[[], bool], folder: Path) -> dict[st
     for i, (samples, seconds) in enumerate(parts):
         notes, seed = Notes(), 1000 * training.seed + i
         settings = MCTSSettings(samples=samples, horizon=training.horizon)
-        controller = searching(scenario, scene, settings, seed, 1)
+        controller = searching(scene, settings, seed, 1)
         if learners is not None:
-            controller.planner.learners = learners
-        result = run_trial(scenario, scene, controller, seed, seconds, notes.watch, stop)
+            controller.planner.learner = learners
+        result = run_trial(played(scenario, scene, controller, seed, seconds), notes.watch, stop)
         if not result.finished:
             return None
-        learners = controller.planner.learners
+        learners = controller.planner.learner
         downs.append(notes.history.downs())
     assert learners is not None
     kept = learners.kept()
@@ -192,12 +193,12 @@ def run(trial: Trial, stop: Callable[[], bool], files: dict[int, Path]) -> dict[
     scenario, scene = setting("learn-walk", trial.character)
     warm_up(scenario, scene, trial.settings, 1)
     notes, began = Notes(), time.perf_counter()
-    controller = searching(scenario, scene, trial.settings, trial.seed, 1)
+    controller = searching(scene, trial.settings, trial.seed, 1)
     assert controller.planner.memory is not None
-    learners = controller.planner.learners = Learners(*controller.planner.memory, trial.seed)
+    learners = controller.planner.learner = Learners(*controller.planner.memory, trial.seed)
     with np.load(files[trial.training]) as kept:
         learners.restore(dict(kept))
-    result = run_trial(scenario, scene, controller, trial.seed, trial.seconds, notes.watch, stop)
+    result = run_trial(played(scenario, scene, controller, trial.seed, trial.seconds), notes.watch, stop)
     if not result.finished:
         return None
     history = notes.history

@@ -47,6 +47,34 @@ ROWS = [
     "learn-trot --trials 10 --seed 400",
     "learn-hop --trials 10 --seed 400",
 ]
+WALKING = [
+    "walk-on --trials 10 --seed 3000",
+    "steer-walk --trials 10 --seed 700",
+    "walk-push --trials 10 --seed 700",
+    "walk-bodies --trials 10 --seed 800",
+    *(
+        f"{task} --controller walker --trials 10 --seed 400"
+        for task in ("push", "push --force 600", "steer", "steer --pace 0.8", "reach", "obstacles", "turn")
+    ),
+    *(
+        f"{task} --controller relay --trials 10 --seed 400"
+        for task in ("push", "push --force 600", "reach", "obstacles", "turn", "steer")
+    ),
+    "walk-on --controller walker --trials 10 --seed 3000",
+    *(f"{skill} --trials 10 --seed 3000" for skill in ("pick-up", "crate-push", "crate-pull", "crate-carry")),
+    "pick-up --character robot --trials 10 --seed 3000",
+    "pick-up --character beast1 --trials 10 --seed 3000",
+    "crate-carry --mass 15 --push 200 --trials 10 --seed 3000",
+    "step-over --trials 10 --seed 3000",
+    "step-over --highest 0.2 --trials 10 --seed 3000",
+    "duck --trials 10 --seed 3000",
+    "duck --no-hurdles --trials 10 --seed 3000",
+    "stairs --trials 10 --seed 3000",
+    "course --trials 10 --seed 3000",
+    "crowd --trials 3 --seed 3000",
+    "walk-on --rising smc --trials 10 --seed 3000",
+    *(f"simbicon-{body} --trials 10 --seed 3000" for body in ("humanoid", "planar", "bird", "raptor")),
+]
 
 
 def place(row: str) -> Path:
@@ -72,12 +100,13 @@ def measure(row: str) -> dict:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="only rows whose command holds this")
+    parser.add_argument("--walking", action="store_true", help="only rows of those who walk by rules")
     parser.add_argument("--again", action="store_true", help="also rows that are there")
     parser.add_argument("--table", action="store_true", help="print what is there, and run nothing")
     options = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
-    for row in ROWS:
-        if options.only not in row:
+    for row in (*ROWS, *WALKING):
+        if options.only not in row or (options.walking and row in ROWS):
             continue
         if not options.table and (options.again or not place(row).exists()):
             place(row).write_text(json.dumps(measure(row), indent=1) + "\n")

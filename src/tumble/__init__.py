@@ -1,9 +1,9 @@
 """tumble: direct physically simulated characters live.
 
-    from tumble import CPBP, Planned, Scene, Session, balance, humanoid
+    from tumble import CPBP, Balance, Planned, Scene, Session, humanoid
 
     scene = Scene(humanoid())
-    session = Session(scene, Planned(CPBP(scene), balance(scene)), scene.state("t-pose", lying="supine"))
+    session = Session(scene, Planned(CPBP(scene)), scene.state("t-pose", lying="supine"), Balance())
     while session.time < 5:
         session.step()
 
@@ -16,9 +16,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tumble.characters import CHARACTERS, Character, biped, character, humanoid
     from tumble.control.controller import Controller
+    from tumble.controllers import CONTROLLERS
+    from tumble.controllers.relay import Relay
     from tumble.errors import UserError
     from tumble.goals import Goal, Term, Way, balance, gait, juggle, on_ball, reach, reaching, steer, turbo
-    from tumble.live.commands import Do, Drag, Explode, Push, Release, Reset, SetGoal, SetParameter, Throw, Walk
+    from tumble.goals.wants import Balance, Do, Go, Juggle, Meet, Reach, StayOn, Together
+    from tumble.live.commands import Drag, Explode, Push, Release, Reset, SetParameter, Throw
     from tumble.live.recording import Recorder, Recording
     from tumble.live.session import Frame, Session
     from tumble.planners import (
@@ -33,16 +36,21 @@ if TYPE_CHECKING:
         Planner,
         SMCSettings,
     )
-    from tumble.scenarios import SCENARIOS, Scenario, run_trial
+    from tumble.scenarios import SCENARIOS, Scenario, Trial, run_trial
+    from tumble.skills.performer import Performer
     from tumble.walking import Walker, WalkSettings
     from tumble.world.props import Ball, Box, Companion, Crate
-    from tumble.world.scene import Physics, Scene
+    from tumble.world.scene import Ground, Scene
     from tumble.world.sims import Sims
 
 _HOMES = {
     "characters": ("CHARACTERS", "Character", "biped", "character", "humanoid"),
-    "live.commands": ("Do", "Drag", "Explode", "Push", "Release", "Reset", "SetGoal", "SetParameter", "Throw", "Walk"),
+    "goals.wants": ("Balance", "Do", "Go", "Juggle", "Meet", "Reach", "StayOn", "Together"),
+    "live.commands": ("Drag", "Explode", "Push", "Release", "Reset", "SetParameter", "Throw"),
     "control.controller": ("Controller",),
+    "controllers": ("CONTROLLERS",),
+    "controllers.relay": ("Relay",),
+    "skills.performer": ("Performer",),
     "errors": ("UserError",),
     "goals": ("Goal", "Term", "Way", "balance", "gait", "juggle", "on_ball", "reach", "reaching", "steer", "turbo"),
     "planners": (
@@ -59,8 +67,8 @@ _HOMES = {
     ),
     "world.props": ("Ball", "Box", "Companion", "Crate"),
     "live.recording": ("Recorder", "Recording"),
-    "scenarios": ("SCENARIOS", "Scenario", "run_trial"),
-    "world.scene": ("Physics", "Scene"),
+    "scenarios": ("SCENARIOS", "Scenario", "Trial", "run_trial"),
+    "world.scene": ("Ground", "Scene"),
     "live.session": ("Frame", "Session"),
     "world.sims": ("Sims",),
     "walking": ("WalkSettings", "Walker"),
@@ -68,11 +76,68 @@ _HOMES = {
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "CHARACTERS", "CPBP", "MCTS", "PLANNERS", "SCENARIOS", "SMC", "Ball", "Box", "CPBPSettings", "Character",
-    "Companion", "Controller", "Crate", "Do", "Drag", "Explode", "Frame", "Goal", "MCTSSettings", "Physics", "Plan",
-    "Planned", "Planner", "Push", "Recorder", "Recording", "Release", "Reset", "SMCSettings", "Scenario", "Scene",
-    "Session", "SetGoal", "SetParameter", "Sims", "Term", "Throw", "UserError", "Walk", "WalkSettings", "Walker", "Way",
-    "balance", "biped", "character", "gait", "humanoid", "juggle", "on_ball", "reach", "reaching", "run_trial", "steer",
+    "CHARACTERS",
+    "CONTROLLERS",
+    "CPBP",
+    "MCTS",
+    "PLANNERS",
+    "SCENARIOS",
+    "SMC",
+    "Balance",
+    "Ball",
+    "Box",
+    "CPBPSettings",
+    "Character",
+    "Companion",
+    "Controller",
+    "Crate",
+    "Do",
+    "Drag",
+    "Explode",
+    "Frame",
+    "Go",
+    "Goal",
+    "Ground",
+    "Juggle",
+    "MCTSSettings",
+    "Meet",
+    "Performer",
+    "Plan",
+    "Planned",
+    "Planner",
+    "Push",
+    "Reach",
+    "Recorder",
+    "Recording",
+    "Relay",
+    "Release",
+    "Reset",
+    "SMCSettings",
+    "Scenario",
+    "Scene",
+    "Session",
+    "SetParameter",
+    "Sims",
+    "StayOn",
+    "Term",
+    "Throw",
+    "Together",
+    "Trial",
+    "UserError",
+    "WalkSettings",
+    "Walker",
+    "Way",
+    "balance",
+    "biped",
+    "character",
+    "gait",
+    "humanoid",
+    "juggle",
+    "on_ball",
+    "reach",
+    "reaching",
+    "run_trial",
+    "steer",
     "turbo",
 ]  # fmt: skip
 

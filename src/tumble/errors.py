@@ -12,12 +12,18 @@ class UserError(ValueError):
     """A mistake of the caller's. Its message is for people; the command line prints it alone."""
 
 
-def unknown(kind: str, name: str, known: Iterable[str], where: str = "") -> UserError:
+class UnknownName(UserError, KeyError):
+    """A name that does not exist; a `KeyError` too, so that mappings may raise it."""
+
+    __str__ = UserError.__str__  # and not the quotation marks of a KeyError
+
+
+def unknown(kind: str, name: str, known: Iterable[str], where: str = "") -> UnknownName:
     """The error for a name that does not exist: lists the ones that do and suggests the nearest."""
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=1)
     hint = f" (did you mean '{near[0]}'?)" if near else ""
-    return UserError(f"no {kind} '{name}'{where}; there are: {', '.join(names)}{hint}")
+    return UnknownName(f"no {kind} '{name}'{where}; there are: {', '.join(names)}{hint}")
 
 
 def choose(kind: str, name: str, options: Mapping[str, T]) -> T:

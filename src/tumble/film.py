@@ -22,7 +22,7 @@ import mujoco
 import numpy as np
 
 from tumble.errors import UserError, check_number
-from tumble.live.recording import replace_file
+from tumble.files import replace_file
 from tumble.world.scene import Scene
 
 if TYPE_CHECKING:

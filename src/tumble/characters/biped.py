@@ -23,7 +23,6 @@ from tumble.characters.looks import SHIRT, SHOES, SKIN, TROUSERS, add_face
 from tumble.errors import UserError, check_number
 
 MASS = 70.4  # kg of the humanoid, coros2010 section 5.6
-MEMORY = 96  # numbers of `userdata` that a walker may keep
 
 # Joint: (axis, low and high in degrees, damping in N m s/rad, strength in N m). Dampings are k_d of the authors'
 # code (facts 1.2); strengths ours, above the 200 and 100 N m that coros2010 section 5.4 found to change nothing.
@@ -142,7 +141,6 @@ def biped(name: str = "biped", **proportions: float) -> Character:
 
     def build() -> mujoco.MjSpec:
         spec = _skeleton(shape)
-        spec.nuserdata = MEMORY
         add_sensors(spec, character, [bone.name for bone in spec.bodies if bone.name != "world"])
         return spec
 
@@ -164,7 +162,7 @@ def biped(name: str = "biped", **proportions: float) -> Character:
             "ready": READY | _stance(shape, 0.92, 0.12, -0.10, turn=0.3, lean=0.12),
             "taiko": TAIKO | _stance(shape, 0.89, 0.30, -0.42, turn=0.1, lean=0.08),
         },
-        recipe={"kind": "biped", "name": name, **asdict(shape)},
+        origin={"kind": "biped", "name": name, **asdict(shape)},
     )
     return character
 

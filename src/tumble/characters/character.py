@@ -5,12 +5,25 @@ planners speak of its parts by role (root, head, feet), so they work with any ch
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import mujoco
 
-from tumble.errors import choose
+from tumble.errors import UserError, choose
+
+# What a body can be asked for, each word said by its anatomy; `Character.capabilities` has those of a body.
+CAPABILITIES: Mapping[str, str] = {
+    "biped": "two feet, a head of its own and the freedom of space: what goals of balance want",
+    "planar": "it moves in the plane y = 0 alone",
+    "legs-N": "so many feet: legs-1, legs-2, legs-4",
+    "hands": "two hands, each moved by a joint group of its own",
+    "palms": "places in the hands that grips hold with",
+    "toes": "toes that are bodies of their own",
+    "jointed-back": "a back of two joints, back_* below chest_*",
+    "steps": "hips, knees and ankles of the left and the right named as the gaits of SIMBICON do: left_hip_bend",
+    "t-pose": "a pose with arms spread and legs straight",
+}
 
 
 @dataclass(frozen=True)
@@ -43,7 +56,13 @@ class Character:
       palms: sites of the hands that grips hold with (`tumble.world.grips`), in the same order; or none.
       motor_gain: of the servos over their strength, s/rad: how stiffly they keep to a speed.
       poses: joint angles in rad by pose name; 'rest' must be there. Joints not named are at 0.
-      recipe: JSON-able arguments that make this character again, kept in recordings.
+      planar: whether its root is held in the plane y = 0.
+      origin: JSON-able arguments that make this character again, or None where nobody knows how; see `recipe`.
+
+    What a body can do is asked by capabilities, never by its name: see `CAPABILITIES` for the words.
+
+        assert "hands" in humanoid().capabilities
+        monoped().require("goal 'balance'", "biped")  # goal 'balance' wants a body with biped; 'monoped' has: legs-1
     """
 
     name: str
@@ -59,7 +78,44 @@ class Character:
     toes: tuple[str, ...] = ()
     palms: tuple[str, ...] = ()
     motor_gain: float = 1.0
-    recipe: Mapping[str, Any] = field(default_factory=dict)
+    planar: bool = False
+    origin: Mapping[str, Any] | None = None
+
+    @property
+    def recipe(self) -> Mapping[str, Any]:
+        """JSON-able arguments that make this character again (`from_recipe`), kept in recordings."""
+        if self.origin is None:
+            raise UserError(
+                f"nobody knows how to make '{self.name}' again, as recordings must: register the function that makes it"
+                f" (tumble.characters.register) and take it from tumble.characters.character, or read it with from_mjcf"
+            )
+        return self.origin
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """What the body can be asked for, in the words of `CAPABILITIES`."""
+        bends = {f"{side}_{joint}_bend" for side in ("left", "right") for joint in ("hip", "knee", "ankle")}
+        facts = {
+            "biped": len(self.feet) == 2 and self.head != self.root and not self.planar,
+            "planar": self.planar,
+            f"legs-{len(self.feet)}": bool(self.feet),
+            "hands": len(self.hands) == len(self.arms) == 2,
+            "palms": bool(self.palms),
+            "toes": bool(self.toes),
+            "jointed-back": {"back_bend", "chest_bend"} <= set(self.joints),
+            "steps": bends <= set(self.joints),
+            "t-pose": "t-pose" in self.poses,
+        }
+        return frozenset(word for word, true in facts.items() if true)
+
+    def require(self, who: str, *words: str) -> None:
+        """Refuse to go on where the body lacks a capability that somebody wants."""
+        missing = [word for word in words if word not in self.capabilities]
+        if missing:
+            has = ", ".join(sorted(self.capabilities)) or "nothing"
+            raise UserError(
+                f"{who} wants a body with {', '.join(missing)}; '{self.name}' has: {has} (see 'tumble list' for others)"
+            )
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -71,6 +127,10 @@ class Character:
         """The parts whose motion sums the body up: root, head, hands, feet (section 4.3 of 2015)."""
         return tuple(dict.fromkeys((self.root, self.head, *self.hands, *self.feet)))
 
+    def touch(self, side: int) -> str:
+        """What reaches of a hand, 0 left, 1 right: its palm, where it has one, else the hand itself."""
+        return (self.palms or self.hands)[side]
+
     def pose(self, name: str) -> list[float]:
         """Angles of the actuated joints in a named pose, rad, in the order of `joints`."""
         angles = choose("pose", name, self.poses)
@@ -81,7 +141,7 @@ def add_sensors(spec: mujoco.MjSpec, character: Character, bones: Sequence[str])
     """Give a character's spec the sensors that goals and planners read.
 
     Names: com, com_velocity; PART.pos and PART.vel of the ends, in one run so that they are one
-    slice; ROOT.up, TRUNK.up, HEAD.forward, ROOT.spin; BONE.ground, one per bone in one run, above 0
+    slice; PALM.pos of palms; ROOT.up, TRUNK.up, HEAD.forward, ROOT.spin; BONE.ground, one per bone in one run, above 0
     where the bone touches the static world; HEAD.touch, above 0 where the head touches anything.
 
     Touches are MuJoCo's contacts. Where physics is speculative, parts that would meet within the next
@@ -100,6 +160,8 @@ def add_sensors(spec: mujoco.MjSpec, character: Character, bones: Sequence[str])
         add(f"{part}.pos", kinds.mjSENS_FRAMEPOS, part)
     for part in character.ends:
         add(f"{part}.vel", kinds.mjSENS_FRAMELINVEL, part)
+    for palm in character.palms:
+        add(f"{palm}.pos", kinds.mjSENS_FRAMEPOS, palm, mujoco.mjtObj.mjOBJ_SITE)
     for part in dict.fromkeys((character.root, character.trunk)):  # which may be one
         add(f"{part}.up", kinds.mjSENS_FRAMEZAXIS, part, frame)
     add(f"{character.head}.forward", kinds.mjSENS_FRAMEXAXIS, character.head, frame)

@@ -95,8 +95,8 @@ def humanoid(
         ("arms", arms, 0.5, 2.0), ("shoulders", shoulders, 0.5, 2.0), ("torso_mass", torso_mass, 0.2, 5.0),
     ):  # fmt: skip
         check_number(label, value, low, high)
-    recipe: dict[str, Any] = {"height": height, "mass": mass, "legs": legs, "arms": arms}
-    recipe |= {"shoulders": shoulders, "torso_mass": torso_mass, "name": name}
+    origin: dict[str, Any] = {"kind": "humanoid", "height": height, "mass": mass, "legs": legs, "arms": arms}
+    origin |= {"shoulders": shoulders, "torso_mass": torso_mass, "name": name}
     strong = mass / 70.0 * height / 1.75  # torque grows with weight and lever
     joints = {
         joint: Joint(group, strength * strong, activity)
@@ -127,7 +127,7 @@ def humanoid(
             "ready": READY | _stance(0.78, 0.14, -0.14, turn=0.5),
             "taiko": TAIKO | _stance(0.75, 0.29, -0.395, turn=0.15),
         },
-        recipe=recipe,
+        origin=origin,
     )
     return character
 

@@ -113,7 +113,7 @@ def humanoid_walker() -> Character:
         name="humanoid-walker", build=build, joints=actuated(groups), root="pelvis", trunk="torso", head="head",
         feet=("left_foot", "right_foot"), hands=("left_forearm", "right_forearm"), arms=("left_arm", "right_arm"),
         poses={"rest": _straight() | elbows, "t-pose": _straight() | elbows | spread},
-        motor_gain=MOTOR_GAIN, recipe={"kind": "humanoid-walker"},
+        motor_gain=MOTOR_GAIN, origin={"kind": "humanoid-walker"},
     )  # fmt: skip
     return character
 
@@ -135,7 +135,7 @@ def planar_walker() -> Character:
     character = Character(
         name="planar-walker", build=build, joints=actuated(groups), root="pelvis", trunk="torso", head="head",
         feet=("left_foot", "right_foot"), hands=(), arms=(), poses={"rest": _straight()},
-        motor_gain=MOTOR_GAIN, recipe={"kind": "planar-walker"},
+        motor_gain=MOTOR_GAIN, planar=True, origin={"kind": "planar-walker"},
     )  # fmt: skip
     return character
 
@@ -235,7 +235,7 @@ def monoped() -> Character:
     character = Character(
         name="monoped", build=build, joints=actuated({"leg": hip | knee}), root="torso", trunk="torso", head="torso",
         feet=("shin",), hands=(), arms=(), poses={"rest": {}},
-        motor_gain=MOTOR_GAIN, recipe={"kind": "monoped"},
+        motor_gain=MOTOR_GAIN, origin={"kind": "monoped"},
     )  # fmt: skip
     return character
 
@@ -259,7 +259,7 @@ def quadruped() -> Character:
     character = Character(
         name="quadruped", build=build, joints=actuated(groups), root="torso", trunk="torso", head="torso",
         feet=tuple(f"{leg}_shin" for leg in LEGS), hands=(), arms=(), poses={"rest": _four_straight()},
-        motor_gain=MOTOR_GAIN, recipe={"kind": "quadruped"},
+        motor_gain=MOTOR_GAIN, origin={"kind": "quadruped"},
     )  # fmt: skip
     return character
 

@@ -85,7 +85,7 @@ def big_bird() -> Character:
             for joint, angle in (("hip", 0.35), ("knee", -0.75), ("ankle", 0.4))}  # fmt: skip
     character = Character(
         name="big-bird", build=build, joints=actuated(BIG_BIRD, GROUPS), root="body", trunk="neck", head="head",
-        feet=("left_foot", "right_foot"), hands=(), arms=(), poses={"rest": rest}, recipe={"kind": "big-bird"},
+        feet=("left_foot", "right_foot"), hands=(), arms=(), poses={"rest": rest}, origin={"kind": "big-bird"},
     )  # fmt: skip
     return character
 
@@ -154,7 +154,7 @@ def raptor() -> Character:
     character = Character(
         name="raptor", build=build, joints=actuated(RAPTOR, GROUPS), root="body", trunk="neck", head="head",
         feet=("left_foot", "right_foot"), hands=("left_forearm", "right_forearm"), arms=("left_arm", "right_arm"),
-        poses={"rest": rest}, recipe={"kind": "raptor"},
+        poses={"rest": rest}, origin={"kind": "raptor"},
     )  # fmt: skip
     return character
 

@@ -5,9 +5,8 @@
 Masses, inertias and places of joints are those of the authors' files (facts 1.1, 2.1, 2.2); hands and feet are
 drawn larger than they collide. What the angles mean: see `simbicon_parts`.
 
-Trap: the root of `planar` is three joints, root_x, root_pitch and root_z, in this order because a `Scene` puts the
-height into the third number of qpos. The z axis turns with the pitch, so (root_x, root_z) are not Cartesian once
-the trunk leans: read positions from the sensors. It always starts upright: `lying` has no effect.
+The root of `planar` is three joints: the slides root_x and root_z, which are Cartesian because they come first, and the
+hinge root_pitch.
 """
 
 from typing import Any
@@ -65,7 +64,8 @@ def planar() -> Character:
             for joint, angle in (("hip", -0.1), ("knee", 0.2), ("ankle", -0.1))}  # fmt: skip
     character = Character(
         name="planar", build=build, joints=actuated(PLANAR, GROUPS), root="torso", trunk="head", head="head",
-        feet=("left_foot", "right_foot"), hands=(), arms=(), poses={"rest": rest}, recipe={"kind": "planar"},
+        feet=("left_foot", "right_foot"), hands=(), arms=(), poses={"rest": rest},
+        planar=True, origin={"kind": "planar"},
     )  # fmt: skip
     return character
 
@@ -73,8 +73,8 @@ def planar() -> Character:
 def _planar_root(torso: Any) -> None:
     slide, hinge = mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE
     torso.add_joint(name="root_x", type=slide, axis=(1, 0, 0))
-    torso.add_joint(name="root_pitch", type=hinge, axis=(0, 1, 0))
     torso.add_joint(name="root_z", type=slide, axis=(0, 0, 1))
+    torso.add_joint(name="root_pitch", type=hinge, axis=(0, 1, 0))
 
 
 def _planar_trunk(make: SimbiconMaker, torso: Any) -> None:
@@ -127,7 +127,7 @@ def biped34() -> Character:
     character = Character(
         name="biped34", build=build, joints=actuated(BIPED34, GROUPS), root="pelvis", trunk="torso", head="head",
         feet=("left_foot", "right_foot"), hands=("left_forearm", "right_forearm"), arms=("left_arm", "right_arm"),
-        poses={"rest": rest}, recipe={"kind": "biped34"},
+        poses={"rest": rest}, origin={"kind": "biped34"},
     )  # fmt: skip
     return character
 

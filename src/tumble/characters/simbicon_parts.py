@@ -20,7 +20,6 @@ from tumble.characters.character import Character, Joint, add_sensors
 from tumble.characters.humanoid import GROUND_BIT
 
 WAYS = {"side": (1.0, 0.0, 0.0), "bend": (0.0, 1.0, 0.0), "twist": (0.0, 0.0, 1.0)}
-MEMORY = 16  # numbers of `userdata` that Simbicon may keep
 FIRM = 0.008  # s, of a contact; MuJoCo's 0.02 lets a running foot sink 35 mm as it lands
 SIDES = (("left", 1), ("right", -1))
 Range = tuple[float, float]
@@ -84,7 +83,6 @@ class SimbiconMaker:
     def __init__(self, joints: Mapping[str, BallJoint]) -> None:
         self.spec = mujoco.MjSpec()
         self.spec.compiler.degree = False
-        self.spec.nuserdata = MEMORY
         self.joints = joints
 
     def bone(

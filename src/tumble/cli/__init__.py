@@ -22,6 +22,7 @@ examples:
   tumble list
   tumble run getup --record getup.npz
   tumble run push --force 600 --trials 10 --seed 100
+  tumble run mine.py
   tumble strip getup.npz getup.png
   tumble replay getup.npz --check
   tumble bench planner --json"""

@@ -14,9 +14,9 @@ from tumble.cli.bench_crowd import measure as measure_crowd
 from tumble.cli.bench_learners import measure as measure_learners
 from tumble.cli.bench_walker import measure as measure_walkers
 from tumble.cli.options import CONFIG
-from tumble.errors import UserError, check_number, choose
-from tumble.live.commands import SetGoal
-from tumble.planners import Planner, planner_kind
+from tumble.errors import UserError, check_number
+from tumble.goals.judging import goal_of
+from tumble.planners import PLANNERS, Planner
 from tumble.scenarios import SCENARIOS, Scenario
 from tumble.world.sims import Sims
 
@@ -71,10 +71,10 @@ def bench(
     if what == "learners":
         return _learners(as_json)
     check_number("frames", frames, 1, 1e6)
-    kind = planner_kind(controller)
+    kind = PLANNERS[controller]
     settings = replace(kind.settings(), samples=samples, horizon=horizon)
-    kinds = [SCENARIOS[name] for name in LIVE] if scenario is None else [choose("scenario", scenario, SCENARIOS)]
-    rows = {each.name: _measure(each(), kind.planner, settings, frames, threads) for each in kinds}
+    kinds = [SCENARIOS[name] for name in (LIVE if scenario is None else [scenario])]
+    rows = {each.name: _measure(each(), kind.make, settings, frames, threads) for each in kinds}
     plan, raw = (float(np.mean([row[key] for row in rows.values()])) for key in ("plan_ms", "raw_ms"))
     about = {"controller": controller, "samples": samples, "horizon": horizon, "frames": frames}
     summary: dict[str, Any] = {**about, "plan_ms": plan, "raw_ms": raw, "overhead": plan / raw, "scenarios": rows}
@@ -153,15 +153,12 @@ def _studio(samples: int, seconds: float, clients: int, threads: int, as_json: b
 
 def _measure(scenario: Scenario, kind: Any, settings: Any, frames: int, threads: int) -> dict[str, float]:
     """Median milliseconds of a plan and of its physics alone, and their ratio."""
-    scene = scenario.scene(character(scenario.character))
-    wants = scenario.wants()
-    if not isinstance(wants, SetGoal):
-        raise UserError(f"scenario '{scenario.name}' is walked by wishes, and planners want a goal; choose another")
-    goal = wants.build(scene)
+    scene = scenario.scene(character(scenario.characters[0]))
+    goal = goal_of(scene, scenario.wants(), kind.going)
     planner, shadow = kind(scene, settings, 0, threads), kind(scene, settings, 0, threads)
     seen = _spy(shadow)
     world, bare = Sims(scene, 1, 1), Sims(scene, settings.samples, threads)
-    world.load(scenario.trial(scene, np.random.default_rng(0)).state)
+    world.load(scenario.setup(scene, np.random.default_rng(0)).state)
     plans, raws = [], []
     for _ in range(frames + 1):
         state = world.state[0].copy()

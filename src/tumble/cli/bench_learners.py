@@ -27,7 +27,7 @@ def measure() -> dict[str, float]:
     settings = MCTSSettings()
     states = (cycle[: settings.plain + settings.noisy] + 0.1).astype(np.float32)
     calls: dict[str, Callable[[], object]] = {
-        f"forest, {settings.neighbours} neighbours": lambda: learners.forest.nearest(states[: settings.neighbours]),
+        f"forest, {settings.neighbours} neighbours": lambda: learners.forest.recall(states[: settings.neighbours]),
         f"network, {len(states)} actions": lambda: learners.network.predict(states),
         "teach a pair": lambda: learners.add(states[0], actions[0]),
         f"forest, {VISITS} points of a tree that is built anew": lambda: learners.forest.work(VISITS),

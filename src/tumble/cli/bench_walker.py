@@ -1,11 +1,11 @@
 """How many times faster than real time walkers walk, one alone and many at once."""
 
-import time
 from typing import Any
 
 import numpy as np
 
 from tumble.characters import character
+from tumble.cli.timing import timed
 from tumble.scenarios.walking import walking_scene
 from tumble.walking import Walker
 from tumble.world.sims import Sims
@@ -14,7 +14,7 @@ PACE = 0.8  # m/s
 
 
 def measure(rows: int, seconds: float, threads: int) -> dict[str, Any]:
-    """Walk a while, then time control and physics of every step.
+    """Walk a while, then time control and physics; of a physics step of one walker, us.
 
     Args:
       rows: walkers at once.
@@ -26,19 +26,11 @@ def measure(rows: int, seconds: float, threads: int) -> dict[str, Any]:
     sims.load(scene.state())
     walker.start(sims)
     walker.wish(sims, speed=PACE * np.linspace(0.5, 1.2, rows), heading=0.0)
-    for _ in range(round(1.0 / scene.dt)):
-        sims.act(walker.control(sims))
-    control = physics = 0.0
-    steps = 0
-    while control + physics < seconds:
-        began = time.perf_counter()
-        chosen = walker.control(sims)
-        between = time.perf_counter()
-        sims.act(chosen)
-        control, physics, steps = control + between - began, physics + time.perf_counter() - between, steps + 1
+    timing = timed(walker, sims, seconds)
+    steps = timing.frames * walker.drive.steps
     return {
         "rows": rows,
-        "times_real_time": rows * steps * scene.dt / (control + physics),
-        "control_us": 1e6 * control / steps / rows,
-        "physics_us": 1e6 * physics / steps / rows,
+        "times_real_time": rows * timing.frames * scene.dt / timing.total,
+        "control_us": 1e6 * timing.control / steps / rows,
+        "physics_us": 1e6 * timing.physics / steps / rows,
     }

@@ -1,31 +1,43 @@
-"""`tumble list`: what there is."""
+"""`tumble list [FILE.py]`: what there is."""
 
 import json
-from typing import Annotated
+from typing import Annotated, Any
 
 import tyro
 
-from tumble.characters import CHARACTERS, LEGGED, STEPPERS
-from tumble.cli.options import CONFIG
+from tumble.characters import CAPABILITIES, CHARACTERS, character
+from tumble.cli.options import CONFIG, own_file
 from tumble.controllers import CONTROLLERS
 from tumble.goals import GOALS
 from tumble.scenarios import SCENARIOS
 from tumble.skills.script import FORMS
 
 
-def listing() -> dict[str, dict[str, str]]:
-    """Names and a line each, by kind."""
+def listing() -> dict[str, dict[str, Any]]:
+    """Names and a line each, by kind; of scenarios also the controllers that suit, the usual one first."""
     return {
-        "scenarios": {name: kind.summary for name, kind in SCENARIOS.items()},
-        "characters": {name: summary for name, (_, summary) in {**CHARACTERS, **STEPPERS, **LEGGED}.items()},
-        "controllers": {name: kind.summary for name, kind in CONTROLLERS.items()},
-        "goals": {name: (make.__doc__ or "").partition("\n")[0] for name, make in GOALS.items()},
+        "scenarios": {
+            name: {"summary": entry.summary, "controllers": list(entry.make.controllers)}
+            for name, entry in SCENARIOS.items()
+        },
+        "characters": {name: f"{entry.summary} [{_abilities(name)}]" for name, entry in CHARACTERS.items()},
+        "capabilities": dict(CAPABILITIES),
+        "controllers": {name: entry.summary for name, entry in CONTROLLERS.items()},
+        "goals": {name: entry.summary for name, entry in GOALS.items()},
         "scripts": {form.shape: f"{form.summary}, such as '{form.example}'" for form in FORMS},
     }
 
 
+def _abilities(name: str) -> str:
+    return ", ".join(sorted(character(name).capabilities))
+
+
 def show(as_json: Annotated[bool, tyro.conf.arg(name="json")] = False) -> int:
-    """List scenarios, characters, controllers, goals, and what scripts are written of.
+    """List scenarios, characters with what they can do, controllers, goals, and what scripts are written of.
+
+    Usage: tumble list [FILE.py] [--json]; with a file of your own, what it registers is there too.
+
+    Example: tumble list mine.py
 
     Args:
       as_json: print one JSON object instead.
@@ -36,11 +48,13 @@ def show(as_json: Annotated[bool, tyro.conf.arg(name="json")] = False) -> int:
         return 0
     for kind, entries in kinds.items():
         print(kind)
-        for name, summary in entries.items():
-            print(f"  {name:20} {summary}")
+        for name, entry in entries.items():
+            line = f"{entry['summary']} ({', '.join(entry['controllers'])})" if kind == "scenarios" else entry
+            print(f"  {name:20} {line}")
     return 0
 
 
 def main(arguments: list[str]) -> int:
     """Parse and run."""
-    return tyro.cli(show, prog="tumble list", args=arguments, config=CONFIG)
+    _, others = own_file(arguments)
+    return tyro.cli(show, prog="tumble list", args=others, config=CONFIG)

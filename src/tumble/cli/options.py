@@ -1,13 +1,32 @@
-"""What commands share in reading their options: the controller decides which settings there are."""
+"""What commands share in reading their options: a user's own file; the controller decides which settings there are."""
 
 from typing import Any
 
 import tyro
 
+from tumble.errors import UserError
 from tumble.scenarios import Scenario
+from tumble.userfile import UserFile, load
 
 FLAT = tyro.conf.arg(name="")  # --force, not --scenario.force
 CONFIG = (tyro.conf.FlagCreatePairsOff,)
+
+
+def own_file(arguments: list[str]) -> tuple[UserFile | None, list[str]]:
+    """Load the user's file that raw arguments begin with, if they do; returns it and the others."""
+    if arguments and arguments[0].endswith(".py"):
+        return load(arguments[0]), arguments[1:]
+    return None, arguments
+
+
+def only_scenario(file: UserFile, command: str) -> str:
+    """The scenario of a user's file where no name was given."""
+    own = file.names["scenario"]
+    if len(own) == 1:
+        return own[0]
+    what = f"{len(own)} scenarios: {', '.join(own)}" if own else "no scenario"
+    name = file.path.name
+    raise UserError(f"{name} registers {what}; name one: tumble {command} {name} {own[0] if own else 'stand'}")
 
 
 def usual_settings(arguments: list[str], scenario: type[Scenario]) -> Any:
@@ -17,4 +36,4 @@ def usual_settings(arguments: list[str], scenario: type[Scenario]) -> Any:
             return scenario.settings_for(arguments[i + 1])
         if word.startswith("--controller="):
             return scenario.settings_for(word.partition("=")[2])
-    return scenario.settings_for(scenario.controller)
+    return scenario.settings_for(scenario.controllers[0])

@@ -47,7 +47,7 @@ class Progress:
         self._bars.update(self._task, description=tally + what, total=seconds, completed=0, note="")
 
     def __call__(self, session: Session, frame: Frame) -> None:
-        plan = session.controller.latest
+        plan = session.controller.report().plan
         note = f"cost {plan.cost:9.0f}, {1 / frame.control_seconds:4.0f} plans/s" if isinstance(plan, Plan) else ""
         self._bars.update(self._task, completed=frame.time, note=note)
 

@@ -1,4 +1,4 @@
-"""`tumble run SCENARIO`: run a scenario, one trial or many, and say how it went."""
+"""`tumble run [FILE.py] SCENARIO`: run a scenario, one trial or many, and say how it went."""
 
 import json
 import time
@@ -12,21 +12,23 @@ import tyro
 from rich.console import Console
 
 from tumble.characters import character
-from tumble.cli.learning import Learning, check_frozen
-from tumble.cli.options import CONFIG, FLAT, usual_settings
+from tumble.cli.learning import check_frozen, load_learning
+from tumble.cli.options import CONFIG, FLAT, only_scenario, own_file, usual_settings
 from tumble.cli.progress import Interrupt, Progress
 from tumble.control.controller import Controller, closing
-from tumble.controllers import controller_kind
-from tumble.errors import UserError, check_number, choose
-from tumble.live.commands import Do
-from tumble.live.recording import Recorder, check_place
+from tumble.controllers import CONTROLLERS, unsuited
+from tumble.errors import UserError, check_number
+from tumble.files import check_place, read_text
+from tumble.goals.wants import Do
+from tumble.live.learning import Learning
+from tumble.live.recording import Recorder
 from tumble.live.session import Session
-from tumble.scenarios import SCENARIOS, Result, Scenario, run_trial
+from tumble.scenarios import SCENARIOS, Result, Scenario, Trial, run_trial
 from tumble.skills.script import LONGEST
 from tumble.world.scene import Scene
 
 USAGE = """\
-usage: tumble run SCENARIO [OPTIONS]
+usage: tumble run [FILE.py] SCENARIO [OPTIONS]
 
 Run a scenario without a display and say how it went.
 
@@ -43,9 +45,14 @@ examples:
   tumble run learn-walk --learned walk.learned --samples 8
   tumble run steer-walk --script "go to 2 1; turn to 90, then wait 2 s"
   tumble run steer-walk --script errand.txt --seconds 60
+  tumble run mine.py
+  tumble run mine.py limbo --trials 10
+  tumble run mine.py push --character tripod
 
 'tumble run SCENARIO --help' lists all options of a scenario, and all settings of its --controller.
-'tumble list' shows what scripts are written of."""
+'tumble list' shows what scripts are written of.
+FILE.py is a file of your own that registers scenarios, characters, goals or controllers, as examples/own_scenario.py
+does; where it registers one scenario, that is the one."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +89,12 @@ def main(arguments: list[str]) -> int:
         rows = "\n".join(f"  {name:14} {kind.summary}" for name, kind in SCENARIOS.items())
         print(USAGE.format(scenarios=rows))
         return 0
+    file, arguments = own_file(arguments)
+    if file is not None and (not arguments or arguments[0].startswith("-")):
+        arguments = [only_scenario(file, "run"), *arguments]
     if arguments[0].startswith("-"):
         raise UserError(f"name the scenario first: tumble run SCENARIO ...; there are: {', '.join(SCENARIOS)}")
-    kind = choose("scenario", arguments[0], SCENARIOS)
+    kind = SCENARIOS[arguments[0]].make
     usual = usual_settings(arguments, kind)
 
     def go(
@@ -180,18 +190,18 @@ class _Runner:
 
     def __init__(self, options: RunOptions, scenario: Scenario, settings: Any) -> None:
         self.options, self.scenario, self.settings = options, scenario, settings
-        self.controller = options.controller or scenario.controller
-        self.character = options.character or scenario.character
+        self.controller = options.controller or scenario.controllers[0]
+        self.character = options.character or scenario.body_for(self.controller)
         self._body = character(self.character)
+        if why := unsuited(self.controller, self._body):
+            raise UserError(why)
         self._scene = scenario.scene(self._body)
         self._script = None if options.script is None else Do(script_text(options.script))
-        if self._script is not None:
-            self._script.check(self._scene)
         self.tally, self.written = Tally(), list[Path]()
         self.learned: Learning | None = None
         if options.learned is not None:
             first = self.make(self._scene, options.seed)
-            self.learned = Learning(options.learned, options.frozen, self.controller, first)
+            self.learned = load_learning(options.learned, options.frozen, self.controller, first)
 
     def __enter__(self) -> "_Runner":
         return self
@@ -208,17 +218,17 @@ class _Runner:
 
     def make(self, scene: Scene, seed: int) -> Controller:
         """A controller for a trial."""
-        kind = controller_kind(self.controller)
-        return kind.make(scene, self.settings, seed, self.options.threads, self._script or self.scenario.wants())
+        return CONTROLLERS[self.controller].make(scene, self.settings, seed, self.options.threads)
 
     def warm_up(self) -> None:
         """Compile what a frame needs, and one that goes on from another, so that no trial pays for it."""
-        session = Session(self._scene, self.make(self._scene, 0), self._scene.state())
+        want = self._script or self.scenario.wants()
+        session = Session(self._scene, self.make(self._scene, 0), self._scene.state(), want)
         with closing(session.controller):
             session.step()
             session.step()
         if self.learned is not None:
-            self.learned.warm_up()
+            self.learned.learner.warm_up()
 
     def trial(self, seed: int, progress: Progress, interrupt: Interrupt) -> None:
         recorders: list[Recorder] = []
@@ -233,14 +243,14 @@ class _Runner:
                 recorders.append(Recorder(session, *about))
 
         scene = self.scene(seed)
-        own = self.scenario.trial(scene, np.random.default_rng(seed)).seconds
-        progress.begin(seed, own if self.options.seconds is None else self.options.seconds)
+        trial = Trial(
+            self.scenario, seed, self.controller, want=self._script, seconds=self.options.seconds, scene=scene,
+            made=self.make(scene, seed),
+        )  # fmt: skip
+        progress.begin(seed, trial.seconds)
         began = time.perf_counter()
         try:
-            result = run_trial(
-                self.scenario, scene, self.make(scene, seed), seed, self.options.seconds, watch,
-                lambda: interrupt.seen, self._script,
-            )  # fmt: skip
+            result = run_trial(trial, watch, lambda: interrupt.seen)
         finally:
             for recorder in recorders:
                 self._save(recorder, seed)
@@ -261,11 +271,7 @@ def script_text(given: str) -> str:
     """A script as it was given, or that of the file it names."""
     path = Path(given)
     if path.suffix == ".txt" or (len(given) < 256 and path.is_file()):
-        try:
-            with open(path, encoding="utf-8") as file:
-                return file.read(LONGEST + 1)
-        except (OSError, UnicodeError) as error:
-            raise UserError(f"cannot read the script {path}: {error}") from None
+        return read_text(path, f"the script {path}", LONGEST + 1)
     return given
 
 

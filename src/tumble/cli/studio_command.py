@@ -1,4 +1,4 @@
-"""`tumble studio [SCENARIO]`: watch, touch and direct a character in a browser."""
+"""`tumble studio [FILE.py] [SCENARIO]`: watch, touch and direct a character in a browser."""
 
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import tyro
 
-from tumble.cli.learning import Learning, check_frozen
-from tumble.cli.options import CONFIG, FLAT, usual_settings
-from tumble.errors import UserError, check_number, choose
+from tumble.cli.learning import check_frozen, load_learning
+from tumble.cli.options import CONFIG, FLAT, only_scenario, own_file, usual_settings
+from tumble.errors import UserError, check_number
 from tumble.scenarios import SCENARIOS, Scenario
-from tumble.studio.trial import Choice, StudioTrial, live
+from tumble.studio.choice import Choice, live
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,9 @@ ABOUT = """Direct a character live, in a browser: drag it, push it, throw things
 
 The printed address carries a token; only browsers that were opened with it get in. Ctrl-C ends the studio.
 
-Usage: tumble studio [SCENARIO] [OPTIONS]; scenarios are listed by 'tumble list', the first one is 'stand'.
+Usage: tumble studio [FILE.py] [SCENARIO] [OPTIONS]; scenarios are listed by 'tumble list', the first one is 'stand'.
+FILE.py is a file of your own that registers scenarios, characters, goals or controllers; it is loaded again whenever
+you save it.
 
 Example: tumble studio push --force 600 --controller cem --samples 64 --port 9000 --no-browser
 
@@ -51,30 +53,33 @@ Example, learning while you play: tumble studio dodge --learned dodge.experience
 
 Example, learning to walk, and going on another day: tumble studio learn-walk --learned walk.learned
 
+Example, with a file of your own: tumble studio mine.py push --character tripod
+
 Example, from your phone, in a network that you trust: tumble studio --host 0.0.0.0
 """
 
 
-def studio(options: StudioOptions, scenario: Scenario, settings: Any) -> int:
+def studio(options: StudioOptions, scenario: Scenario, settings: Any, file: Path | None = None) -> int:
     """Check everything, then serve until interrupted."""
     check_number("threads", options.threads, 0, 1024)
     check_number("port", options.port, 0, 65535)
     check_frozen(options.learned, options.frozen)
     usual = asdict(type(scenario)())  # type: ignore[call-overload]
     changed = tuple((name, value) for name, value in asdict(scenario).items() if value != usual[name])  # type: ignore[call-overload]
-    body, controller = options.character or scenario.character, options.controller or scenario.controller
+    controller = options.controller or scenario.controllers[0]
+    body = options.character or scenario.body_for(controller)
     choice = Choice(scenario.name, body, controller, options.seed, changed)
-    take = StudioTrial(choice, 1, settings)  # says what is wrong before anything is served
+    trial = choice.trial(1, settings)  # says what is wrong before anything is served
     if find_spec("nicegui") is None:
         raise UserError("the studio needs NiceGUI: pip install 'tumble[studio]'")
     from tumble.studio.server import serve
 
     where = (options.host, options.port, options.threads)
-    serving = partial(serve, choice, settings, *where, browser=not options.no_browser)
+    serving = partial(serve, choice, settings, *where, browser=not options.no_browser, file=file)
     if options.learned is None:
         serving()
         return 0
-    with Learning(options.learned, options.frozen, controller, take.controller) as learning:
+    with load_learning(options.learned, options.frozen, controller, trial.controller) as learning:
         serving(learning=learning)
     print(f"learned from {len(learning)} situations in {options.learned}")
     return 0
@@ -82,10 +87,12 @@ def studio(options: StudioOptions, scenario: Scenario, settings: Any) -> int:
 
 def main(arguments: list[str]) -> int:
     """Parse and run. Scenario and controller decide which other options there are."""
+    file, arguments = own_file(arguments)
     named = [word for word in arguments if word in SCENARIOS][:1] or [
         word for word in arguments[:1] if not word.startswith("-")
     ]
-    kind = choose("scenario", named[0] if named else "stand", SCENARIOS)
+    first = only_scenario(file, "studio") if file and file.names["scenario"] and not named else "stand"
+    kind = SCENARIOS[named[0] if named else first].make
     options_alone = list(arguments)
     for word in named:
         options_alone.remove(word)
@@ -96,7 +103,7 @@ def main(arguments: list[str]) -> int:
         scenario: Annotated[kind, FLAT],  # type: ignore[valid-type]
         settings: Annotated[type(usual), FLAT] = usual,  # type: ignore[valid-type]
     ) -> int:
-        return studio(options, scenario, settings)
+        return studio(options, scenario, settings, None if file is None else file.path)
 
     go.__doc__ = ABOUT
     return tyro.cli(go, prog="tumble studio", args=options_alone, config=CONFIG)

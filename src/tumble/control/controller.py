@@ -1,68 +1,73 @@
-"""Controller: a feedback law for all rows of a Sims at once."""
+"""Controller: a feedback law for all rows of a Sims at once, with a drive, a memory and wants."""
 
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any
-
-import numpy as np
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from tumble.errors import UserError
-from tumble.goals import Goal
-from tumble.world.sims import Sims
+from tumble.goals.wants import Want
+from tumble.world.drives import Drive
+from tumble.world.scene import Scene
+from tumble.world.sims import Control, Sims
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a controller thought last, for listeners to draw.
+
+    Attributes:
+      acting: who of several acts; '' where there is one controller.
+      doing: what it does, in words: the act of a script, getting up; '' where there is nothing to say.
+      plan: a `Plan` where it plans, else None.
+      names: of the terms in the plan's values.
+    """
+
+    acting: str = ""
+    doing: str = ""
+    plan: Any = None
+    names: tuple[str, ...] = ()
 
 
 class Controller(ABC):
-    """Chooses controls for every row.
+    """Chooses what is done in the next frame, for every row.
 
     Attributes:
-      latest: what it thought last, for listeners to draw: a Plan where it plans, else None.
-      names: of the terms in the latest plan's values; none where it does not plan.
-      weights: factors on terms, by name; none where it has no terms.
+      takes: kinds of wants that it can do for some body.
+      scene: where it acts.
+      drive: what its controls mean; of the scene.
       settings: a dataclass of its parameters.
-      scripts: whether it does scripts.
-      doing: the act of a script that it does, in words; '' where it does none.
     """
 
-    latest: Any = None
-    names: tuple[str, ...] = ()
-    weights: Mapping[str, float] = MappingProxyType({})
+    takes: ClassVar[tuple[type[Any], ...]] = ()
+    scene: Scene
+    drive: Drive
     settings: Any = None
-    scripts: bool = False
-    doing: str = ""
 
     @abstractmethod
     def start(self, sims: Sims) -> None:
-        """Begin anew with these simulations."""
+        """Begin anew with these simulations; of their memory only its own is cleared."""
 
     @abstractmethod
-    def control(self, sims: Sims) -> np.ndarray:
-        """Controls (nsim, motors.size) for the simulations' present states; changes no state."""
+    def refuses(self, sims: Sims, want: Want) -> str | None:
+        """Why it cannot do what is wanted, in a sentence; None where it can. Changes nothing."""
 
-    def check_goal(self, goal: Goal) -> None:
-        """Refuse what `set_goal` would refuse; changes nothing."""
-        raise UserError(f"{type(self).__name__} takes no goal")
+    @abstractmethod
+    def want(self, sims: Sims, want: Want) -> None:
+        """Do this from the next control on; all that is wanted, not what is new in it."""
 
-    def set_goal(self, goal: Goal) -> None:
-        """Want something else from the next control on."""
-        self.check_goal(goal)
+    @abstractmethod
+    def control(self, sims: Sims) -> Control:
+        """What is done in the next frame: controls (nsim, drive.size) that are held, or a law of the drive's steps."""
 
-    def check_wishes(self, wishes: Mapping[str, Any]) -> None:
-        """Refuse what `set_wishes` would refuse; changes nothing."""
-        raise UserError(f"{type(self).__name__} does not walk by wishes; choose a walking controller")
+    def report(self) -> Report:
+        """What it thought last."""
+        return Report()
 
-    def set_wishes(self, sims: Sims, wishes: Mapping[str, Any]) -> None:
-        """Walk otherwise from the next control on: speed, heading, style and the like, by name."""
-        self.check_wishes(wishes)
-
-    def check_script(self, sims: Sims, acts: Sequence[Any]) -> None:
-        """Refuse what `set_script` would refuse now; changes nothing. Acts are those of `tumble.skills.acts`."""
-        raise UserError(f"{type(self).__name__} does no scripts; choose the controller 'walker'")
-
-    def set_script(self, sims: Sims, acts: Sequence[Any]) -> None:
-        """Do these acts one after the other from the next control on; who walks otherwise meanwhile ends them."""
-        self.check_script(sims, acts)
+    @abstractmethod
+    def move(self, scene: Scene) -> None:
+        """Go on in another scene, into which memory was carried (`Scene.carried`); what it knows and plans stays."""
 
     def attend(self, direction: tuple[float, float] | None) -> None:  # noqa: B027 - most pay no attention
         """Somebody pulls in that horizontal direction, a unit vector, or nobody does; told before every control."""

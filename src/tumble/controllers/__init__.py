@@ -1,79 +1,68 @@
-"""Controllers by name: planners, which want a goal, and walkers, which take wishes and scripts.
+"""Controllers by name: planners, walkers, SIMBICON, crowds, and a relay of them.
 
-kind = controller_kind("cpbp")
-controller = kind.make(scene, kind.settings(), seed=1, threads=0, wants=SetGoal("balance"))
+kind = CONTROLLERS["cpbp"]
+controller = kind.make(scene, kind.settings(), seed=1, threads=0)
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import numpy as np
+
+from tumble.characters import CHARACTERS, Character, character
 from tumble.control.controller import Controller
+from tumble.controllers.relay import Relay, RelaySettings
 from tumble.crowds.crowd import Crowd, DanceSettings
-from tumble.errors import UserError, choose
-from tumble.live.commands import Do, SetGoal, Walk
-from tumble.planners import PLANNERS, Planned
+from tumble.goals.wants import Want, parts
+from tumble.planners import PLANNERS, Planned, PlannerEntry
+from tumble.planners.playback import Playback
+from tumble.registry import Entry, Registry
 from tumble.simbicon.simbicon import Simbicon
 from tumble.skills.performer import Performer
 from tumble.walking import Walker, WalkSettings
 from tumble.world.scene import Scene
+from tumble.world.sims import Sims
 
-Wants: TypeAlias = SetGoal | Walk | Do
+Make: TypeAlias = Callable[[Scene, Any, int, int], Controller]
 
 
 @dataclass(frozen=True)
-class ControllerKind:
+class ControllerEntry(Entry[Make]):
     """A controller that people can choose by name.
 
     Attributes:
-      make: called with scene, settings, seed, threads and what is wanted at first.
-      settings: a dataclass.
-      summary: a line for people.
+      make: called with scene, settings, seed and threads.
+      settings: a dataclass; an object of it is what `make` gets.
+      controller: what it makes, whose `takes` says what it can do.
+      needs: capabilities that a body must have.
     """
 
-    make: Callable[[Scene, Any, int, int, Wants], Controller]
     settings: type[Any]
-    summary: str
+    controller: type[Controller]
+    needs: tuple[str, ...] = ()
+
+    def suits(self, body: Character) -> bool:
+        """Whether a body has what it needs."""
+        return set(self.needs) <= body.capabilities
+
+    def takes(self, want: Want) -> bool:
+        """Whether it can do such things for some body."""
+        return all(isinstance(one, self.controller.takes) for one in parts(want))
 
 
-def _planned(name: str) -> ControllerKind:
-    kind = PLANNERS[name]
-
-    def make(scene: Scene, settings: Any, seed: int, threads: int, wants: Wants) -> Controller:
-        if not isinstance(wants, SetGoal):
-            raise UserError(f"controller '{name}' plans for goals, and this {_asks(wants)}; choose 'walker'")
-        return Planned(kind.planner(scene, settings, seed, threads), wants.build(scene))
-
-    return ControllerKind(make, kind.settings, kind.summary)
+CONTROLLERS: Registry[ControllerEntry] = Registry("controller", ControllerEntry)
+register = CONTROLLERS.register
 
 
-def _asks(wants: Wants) -> str:
-    """What is wanted, in words."""
-    match wants:
-        case SetGoal():
-            return "wants a goal"
-        case Walk():
-            return "is walked by wishes"
-        case Do():
-            return "wants a script"
+def _planned(planner: PlannerEntry) -> None:
+    """Offer a planner as a controller."""
 
+    def make(scene: Scene, settings: Any, seed: int, threads: int) -> Controller:
+        return Planned(planner.make(scene, settings, seed, threads))
 
-def _walker(scene: Scene, settings: Any, seed: int, threads: int, wants: Wants) -> Controller:
-    if isinstance(wants, SetGoal):
-        raise UserError(f"controller 'walker' takes wishes, and this wants a goal; choose: {', '.join(PLANNERS)}")
-    return Performer(Walker(scene, settings))
-
-
-def _check_walk(name: str, wants: Wants) -> None:
-    """Refuse what a controller that takes nothing but wishes cannot do."""
-    if not isinstance(wants, Walk):
-        others = ", ".join(PLANNERS) if isinstance(wants, SetGoal) else "walker"
-        raise UserError(f"controller '{name}' takes wishes, and this {_asks(wants)}; choose: {others}")
-
-
-def _crowd(scene: Scene, settings: Any, seed: int, threads: int, wants: Wants) -> Controller:
-    _check_walk("crowd", wants)
-    return Crowd(scene, settings, seed)
+    entry = ControllerEntry(planner.name, make, planner.summary, planner.where, planner.settings, Planned)
+    CONTROLLERS.add(entry)
 
 
 @dataclass(frozen=True)
@@ -81,21 +70,69 @@ class SimbiconSettings:
     """Simbicon has none: all is in its gaits."""
 
 
-def _simbicon(scene: Scene, settings: Any, seed: int, threads: int, wants: Wants) -> Controller:
-    _check_walk("simbicon", wants)
+def _walker(scene: Scene, settings: Any, seed: int, threads: int) -> Controller:
+    return Performer(Walker(scene, settings))
+
+
+def _crowd(scene: Scene, settings: Any, seed: int, threads: int) -> Controller:
+    return Crowd(scene, settings, seed)
+
+
+def _simbicon(scene: Scene, settings: Any, seed: int, threads: int) -> Controller:
     return Simbicon(scene)
 
 
-CONTROLLERS: dict[str, ControllerKind] = {
-    **{name: _planned(name) for name in PLANNERS},
-    "walker": ControllerKind(_walker, WalkSettings, "generalized biped walking (coros2010 chapter 5)"),
-    "crowd": ControllerKind(_crowd, DanceSettings, "all characters of a scene dance (coros2010 section 5.5.4)"),
-    "simbicon": ControllerKind(
-        _simbicon, SimbiconSettings, "SIMBICON: gaits with feedback on the swing hip (coros2010 section 2.4)"
-    ),
-}
+def _relay(scene: Scene, settings: Any, seed: int, threads: int) -> Controller:
+    rising = PLANNERS[settings.rising]
+    planner = rising.make(scene, rising.settings(), seed, threads)
+    return Relay(Performer(Walker(scene)), Planned(planner), settings)
 
 
-def controller_kind(name: str) -> ControllerKind:
-    """The kind of controller of that name."""
-    return choose("controller", name, CONTROLLERS)
+WALKS = ("biped", "toes", "palms", "jointed-back")
+PLANNERS.follow(_planned)
+register(
+    "walker", _walker, "generalized biped walking (coros2010 chapter 5)",
+    settings=WalkSettings, controller=Performer, needs=WALKS,
+)  # fmt: skip
+register(
+    "crowd", _crowd, "all characters of a scene dance (coros2010 section 5.5.4)",
+    settings=DanceSettings, controller=Crowd, needs=WALKS,
+)  # fmt: skip
+register(
+    "simbicon", _simbicon, "SIMBICON: gaits with feedback on the swing hip (coros2010 section 2.4)",
+    settings=SimbiconSettings, controller=Simbicon, needs=("steps",),
+)  # fmt: skip
+register(
+    "relay", _relay, "a walker walks; who falls is got up by a planner (--rising), and walks on",
+    settings=RelaySettings, controller=Relay, needs=WALKS,
+)  # fmt: skip
+
+
+def unsuited(controller: str, body: Character) -> str | None:
+    """Why a body does not suit a controller, and which do; None where it does."""
+    entry = CONTROLLERS[controller]
+    if entry.suits(body):
+        return None
+    lacks = ", ".join(word for word in entry.needs if word not in body.capabilities)
+    others = ", ".join(name for name in CHARACTERS if entry.suits(character(name)))
+    return f"controller '{controller}' needs a body with: {lacks}; '{body.name}' has none, choose: {others}"
+
+
+def played_back(controller: Controller, controls: np.ndarray) -> Controller:
+    """A controller that does again what was done: in the place of its planner are controls (frames, size).
+
+    Laws do again what they did by themselves.
+    """
+    planned = controller.rising if isinstance(controller, Relay) else controller
+    if isinstance(planned, Planned):
+        planned.planner = Playback(planned.planner, controls)
+    return controller
+
+
+def refusal(controller: Controller, sims: Sims, want: Want) -> str | None:
+    """Why a controller cannot do what is wanted, and by their names who takes such wants; None where it can."""
+    why = controller.refuses(sims, want)
+    if why is None or all(isinstance(one, controller.takes) for one in parts(want)):
+        return why
+    able = [name for name, kind in CONTROLLERS.items() if kind.takes(want)]
+    return f"{why}; controllers that take it: {', '.join(able) or 'none'}"

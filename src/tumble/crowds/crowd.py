@@ -1,13 +1,13 @@
 """Crowd: all characters of a scene dance, each to its own seed (coros2010 section 5.5.4).
 
     companions = [Companion(f"dancer_{i}", biped(legs=1 + 0.02 * i).recipe, place=(1.5 * i, 0.0)) for i in range(1, 16)]
-    scene = Scene(biped(), companions, physics=Physics(timestep=1 / 500, speculative=False), motors=ForceMotors)
+    scene = Scene(biped(), companions)
     crowd = Crowd(scene, seed=3)
     sims = Sims(scene, nsim=1)
     sims.load(scene.state())
     crowd.start(sims)
     while True:
-        sims.act(crowd.control(sims))
+        sims.act(crowd.control(sims), crowd.drive)
 
 A dance is a list of moves, drawn from the seed: a style with a period, a height of the steps, a bend, a pace and a
 turn, for some seconds. Who comes too near to another, or leaves the floor around the origin, steps away: ahead, back or
@@ -26,16 +26,18 @@ from typing import Any
 import numpy as np
 
 from tumble.control.controller import Controller
-from tumble.crowds.kernel import DIRECTED, FACING, Starts, World, control_crowd, dance_rows
-from tumble.errors import check_number
+from tumble.crowds.kernel import MEMORY, Starts, World, control_crowd, crowd_record, dance_rows
+from tumble.errors import check_number, choose
+from tumble.goals.wants import Balance, Go, Want
 from tumble.settings import replaced
-from tumble.walking.body import BONES, Body, body_of
+from tumble.walking.asking import begin, facing, refusal, wish, wishes_of
+from tumble.walking.body import BONES, DRIVE, Body, body_of
 from tumble.walking.settings import WalkSettings
 from tumble.walking.style import TRAJECTORIES, Style, load_style, table_of
 from tumble.walking.terrain import terrain_of
-from tumble.walking.walker import Constants, Walker, begin, facing
+from tumble.walking.walker import Constants
 from tumble.world.scene import Scene
-from tumble.world.sims import Sims
+from tumble.world.sims import Law, Sims
 
 MOVES = 64  # of a dance, before it begins again
 FALLEN = 0.5  # of its standing height, below which a root is that of somebody who fell
@@ -86,17 +88,23 @@ def dances() -> dict[str, Style]:
 class Crowd(Controller):
     """Every character of a scene walks as a `Walker` does, by the wishes of its dance.
 
-    Memories are in MuJoCo's userdata, one after the other: copying a row forks the crowd. Wishes from outside are the
+    Memories are a record of the state, see `crowd_record`: copying a row forks the crowd. Wishes from outside are the
     scene's own character's, which no longer dances then.
 
     Attributes:
       styles: the dances, by index.
     """
 
+    takes = (Balance, Go)
+
     def __init__(self, scene: Scene, settings: DanceSettings = DanceSettings(), seed: int = 0) -> None:
         self.styles = list(dances().values())
-        self._walker = Walker(scene, styles=self.styles)  # refuses what cannot be walked in; wishes of the first
-        self.scene, self._seed = scene, seed
+        self.settings, self._seed = settings, seed
+        self.move(scene)
+
+    def move(self, scene: Scene) -> None:
+        self.scene, self.drive = scene, choose("drive", DRIVE, scene.drives)
+        scene.claim(MEMORY, crowd_record(len(scene.cast)))
         self._bodies = _stacked([body_of(scene, WalkSettings(), prefix, grips=False) for prefix in scene.cast])
         self._constants = Constants(*(float(value) for value in vars(WalkSettings()).values()))
         self._level = terrain_of(scene)._replace(boxes=np.zeros((0, 9)), bars=np.zeros((0, 9)))
@@ -107,7 +115,7 @@ class Crowd(Controller):
         self._sims: Sims | None = None
         self._world: World | None = None
         self._out, self._control = np.zeros((0, 0, 0)), np.zeros((0, 0))
-        self._configure(settings)
+        self._configure(self.settings)
 
     def _configure(self, settings: DanceSettings) -> None:
         self.settings = settings
@@ -118,44 +126,52 @@ class Crowd(Controller):
     def start(self, sims: Sims) -> None:
         """Stand as they are, facing where they face; every dance begins."""
         self._attach(sims)
-        memory = sims.view("userdata")
-        memory[:] = 0.0
-        for who, start in enumerate(self._starts.memory):
-            ahead = facing(sims.view("xquat")[:, self._bodies.ids[who, 0]])
-            begin(memory[:, start:], ahead, self.styles[0])
-            memory[:, start + FACING] = ahead
+        memory = sims.memory(MEMORY)
+        memory.dancers[:] = 0.0
+        for who, root in enumerate(self._bodies.ids[:, 0]):
+            ahead = facing(sims.view("xquat")[:, root])
+            begin(memory.walkers[:, who], ahead, self.styles[0])
+            memory.dancers.facing[:, who] = ahead
 
     def _attach(self, sims: Sims) -> None:
         if sims is not self._sims:
             self._sims = sims
-            self._world = World(**{name: sims.view(name) for name in World._fields})
-            people, motors = len(self.scene.cast), self.scene.motors
-            self._out = np.zeros((people, sims.nsim, motors.joints // people))
-            self._control = np.zeros((sims.nsim, motors.size))
+            memory, views = sims.memory(MEMORY), [name for name in World._fields if name not in ("walkers", "dancers")]
+            self._world = World(
+                **{name: sims.view(name) for name in views}, walkers=memory.walkers, dancers=memory.dancers
+            )
+            people, drive = len(self.scene.cast), self.drive
+            self._out = np.zeros((people, sims.nsim, drive.joints // people))
+            self._control = np.zeros((sims.nsim, drive.size))
 
-    def control(self, sims: Sims) -> np.ndarray:
-        """Controls (nsim, motors.size); moves the memories in the state on by a step. The array is used again."""
+    def control(self, sims: Sims) -> Law:
+        """The law of a frame, see `law`."""
+        return self.law
+
+    def law(self, sims: Sims) -> np.ndarray:
+        """Controls (nsim, drive.size) of one physics step; moves the memories on by it. The array is used again."""
         self._attach(sims)
         dance_rows(
-            self._numbers, self.scene.dt, self._moves, self._world, self._starts, self._bodies.ids, self._heights,
+            self._numbers, self.drive.timestep, self._moves, self._world, self._starts, self._bodies.ids, self._heights,
             self._lying,
         )  # fmt: skip
         control_crowd(
             self._bodies, self._level, self._constants, self._table, self._world, self._starts, self._torque,
             self._angles, self._out,
         )  # fmt: skip
-        joints = self.scene.motors.joints
+        joints = self.drive.joints
         self._control[:, :joints] = np.moveaxis(self._out, 0, 1).reshape(sims.nsim, joints)
         return self._control
 
-    def check_wishes(self, wishes: Mapping[str, Any]) -> None:
-        self._walker.check_wishes(wishes)
+    def refuses(self, sims: Sims, want: Want) -> str | None:
+        return refusal(self.styles, want)
 
-    def set_wishes(self, sims: Sims, wishes: Mapping[str, Any]) -> None:
-        """Have the scene's own character do something else than dance, see `Walker.wish`; for all rows."""
-        if wishes:
-            self._walker.wish(sims, **wishes)
-            sims.view("userdata")[:, DIRECTED] = 1.0
+    def want(self, sims: Sims, want: Want) -> None:
+        """Have the scene's own character do something else than dance, see `Walker.want`; an empty `Go` leaves it."""
+        if want != Go():
+            memory = sims.memory(MEMORY)
+            wish(memory.walkers[:, 0], self.styles, **wishes_of(want))
+            memory.dancers.directed[:, 0] = 1.0
 
     def check_parameters(self, changes: Mapping[str, float]) -> None:
         replaced(self.settings, changes)
@@ -174,15 +190,13 @@ def _stacked(bodies: list[Body]) -> Any:
 def _starts(scene: Scene) -> Starts:
     model, cast = scene.model, scene.cast
     first = [int(model.body_jntadr[scene.root(prefix)]) for prefix in cast]
-    memories = [character.build().nuserdata for character in cast.values()]
     channels = {
         name: np.array([scene.channels[prefix + name].start for prefix in cast])
         for name in ("com", "com_velocity", "grounded")
     }
     return Starts(
-        qpos=model.jnt_qposadr[first].astype(np.intp), qvel=model.jnt_dofadr[first].astype(np.intp), **channels,
-        memory=np.cumsum([0, *memories[:-1]]),
-    )  # fmt: skip
+        qpos=model.jnt_qposadr[first].astype(np.intp), qvel=model.jnt_dofadr[first].astype(np.intp), **channels
+    )
 
 
 def _dance(settings: DanceSettings, styles: list[Style], size: float, seed: list[int]) -> np.ndarray:

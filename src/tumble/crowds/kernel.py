@@ -9,25 +9,26 @@ from numba import njit
 from tumble.maths.vectors import clamp, wrapped
 from tumble.walking.body import Body, Fields
 from tumble.walking.kernel import control_rows
-from tumble.walking.memory import (
-    DANCE,
-    HEADING,
-    WISH_BEND,
-    WISH_DRIFT,
-    WISH_HEADING,
-    WISH_PERIOD,
-    WISH_SPEED,
-    WISH_STEP_HEIGHT,
-)  # fmt: skip
+from tumble.walking.memory import WALKER
 from tumble.walking.pose import wish_style
 
-# What a dancer remembers, in its memory.
-DIRECTED = DANCE  # 1 where somebody else says what it does
-MOVE = DANCE + 1  # how many moves it has begun
-UNTIL = DANCE + 2  # s, when the present one ends
-FACING = DANCE + 3  # rad, heading of the dance alone
-CALM = DANCE + 4  # s, until when it only keeps its balance
-FELL = DANCE + 5  # 1 once it has fallen, until it is on its feet again
+MEMORY = "crowd"  # how the claim is called
+DANCER = np.dtype(
+    [
+        ("directed", "f8"),  # 1 where somebody else says what it does
+        ("move", "f8"),  # how many moves it has begun
+        ("until", "f8"),  # s, when the present one ends
+        ("facing", "f8"),  # rad, heading of the dance alone
+        ("calm", "f8"),  # s, until when it only keeps its balance
+        ("fell", "f8"),  # 1 once it has fallen, until it is on its feet again
+    ]
+)
+
+
+def crowd_record(people: int) -> np.dtype:
+    """What a crowd remembers: of each character what a walker does, and what a dancer does."""
+    return np.dtype([("walkers", WALKER, (people,)), ("dancers", DANCER, (people,))])
+
 
 ON_FEET = 1.6  # times the height of one who fell, above which it is
 
@@ -43,7 +44,6 @@ class Starts(NamedTuple):
     com: np.ndarray  # in sensordata, as the next two
     com_velocity: np.ndarray
     grounded: np.ndarray
-    memory: np.ndarray
 
 
 class World(NamedTuple):
@@ -59,7 +59,8 @@ class World(NamedTuple):
     subtree_com: np.ndarray
     site_xpos: np.ndarray
     sensordata: np.ndarray
-    userdata: np.ndarray
+    walkers: np.ndarray  # (nsim, characters) of WALKER
+    dancers: np.ndarray  # (nsim, characters) of DANCER
 
 
 def _taker(kind: type[Body]) -> Any:
@@ -91,7 +92,7 @@ def _fields(world, starts, who):  # type: ignore[no-untyped-def]
         com_velocity=world.sensordata[:, starts.com_velocity[who] :],
         grounded=world.sensordata[:, starts.grounded[who] :],
         site_xpos=world.site_xpos,
-        memory=world.userdata[:, starts.memory[who] :],
+        memory=world.walkers[:, who],
     )
 
 
@@ -105,7 +106,7 @@ def control_crowd(bodies, terrain, k, styles, world, starts, torque, angles, out
     for who in range(out.shape[0]):
         control_rows(take_body(bodies, who), terrain, k, styles, _fields(world, starts, who), torque, angles, out[who])
         for row in range(out.shape[1]):
-            if world.userdata[row, starts.memory[who] + FELL] > 0.0:
+            if world.dancers[row, who].fell > 0.0:
                 out[who, row] = 0.0
 
 
@@ -163,44 +164,44 @@ def _crush(d, world, starts, bones, lying, row, who):  # type: ignore[no-untyped
 
 
 @njit(cache=True)
-def _dance(m, moves, now):  # type: ignore[no-untyped-def]
+def _dance(m, dancer, moves, now):  # type: ignore[no-untyped-def]
     """Want the present move, or begin the next."""
-    if now >= m[UNTIL]:
-        move = moves[int(m[MOVE]) % moves.shape[0]]
-        m[MOVE] += 1.0
-        m[UNTIL] = now + move[SECONDS]
-        m[FACING] = wrapped(m[FACING] + move[TURN])
-    move = moves[int(m[MOVE] - 1.0) % moves.shape[0]]
-    m[WISH_SPEED] = move[SPEED]
+    if now >= dancer.until:
+        move = moves[int(dancer.move) % moves.shape[0]]
+        dancer.move += 1.0
+        dancer.until = now + move[SECONDS]
+        dancer.facing = wrapped(dancer.facing + move[TURN])
+    move = moves[int(dancer.move - 1.0) % moves.shape[0]]
+    m.wish_speed = move[SPEED]
     wish_style(m, move[STYLE])
-    m[WISH_PERIOD], m[WISH_STEP_HEIGHT], m[WISH_BEND] = move[PERIOD], move[HEIGHT], move[BEND]
+    m.wish_period, m.wish_step_height, m.wish_bend = move[PERIOD], move[HEIGHT], move[BEND]
 
 
 @njit(cache=True)
 def _step_away(d, m, away_x, away_y):  # type: ignore[no-untyped-def]
     """Go out of a crush, ahead or back and sideways, the more the more urgent it is; nobody turns for that."""
     urge = math.sqrt(away_x * away_x + away_y * away_y)
-    m[WISH_DRIFT] = 0.0
+    m.wish_drift = 0.0
     if urge < 1e-6:
         return
-    c, s = math.cos(m[HEADING]), math.sin(m[HEADING])
+    c, s = math.cos(m.heading), math.sin(m.heading)
     ahead, left = (c * away_x + s * away_y) / urge, (c * away_y - s * away_x) / urge
     share = min(urge, 1.0)
-    m[WISH_SPEED] = (1.0 - share) * m[WISH_SPEED] + d.escape * share * ahead
-    if abs(m[WISH_SPEED]) < d.slowest:  # who stands cannot step sideways
-        m[WISH_SPEED] = d.slowest if ahead > 0.0 else -d.slowest
-    m[WISH_DRIFT] = d.sidestep * share * left
+    m.wish_speed = (1.0 - share) * m.wish_speed + d.escape * share * ahead
+    if abs(m.wish_speed) < d.slowest:  # who stands cannot step sideways
+        m.wish_speed = d.slowest if ahead > 0.0 else -d.slowest
+    m.wish_drift = d.sidestep * share * left
 
 
 @njit(cache=True)
-def _shaken(d, m, velocity, now):  # type: ignore[no-untyped-def]
+def _shaken(d, dancer, velocity, now):  # type: ignore[no-untyped-def]
     """Whether it was knocked out of its steps a while ago: it neither turns then nor begins another move."""
     speed = math.sqrt(velocity[0] * velocity[0] + velocity[1] * velocity[1])
     if speed > d.shaken:
-        m[CALM] = now + d.calm
-    if now >= m[CALM]:
+        dancer.calm = now + d.calm
+    if now >= dancer.calm:
         return False
-    m[UNTIL] = max(m[UNTIL], m[CALM])
+    dancer.until = max(dancer.until, dancer.calm)
     return True
 
 
@@ -208,12 +209,12 @@ def _shaken(d, m, velocity, now):  # type: ignore[no-untyped-def]
 def _notice_falls(world, starts, heights, lying, row):  # type: ignore[no-untyped-def]
     """Who lies; one who fell and kneels, or is pushed about, lies as well."""
     for who in range(lying.size):
-        m, height = world.userdata[row, starts.memory[who] :], world.qpos[row, starts.qpos[who] + 2]
+        dancer, height = world.dancers[row, who], world.qpos[row, starts.qpos[who] + 2]
         if height < heights[who]:
-            m[FELL] = 1.0
+            dancer.fell = 1.0
         elif height > ON_FEET * heights[who]:
-            m[FELL] = 0.0
-        lying[who] = m[FELL] > 0.0
+            dancer.fell = 0.0
+        lying[who] = dancer.fell > 0.0
 
 
 @njit(cache=True)
@@ -232,15 +233,15 @@ def dance_rows(d, dt, moves, world, starts, bones, heights, lying):  # type: ign
         now = world.time[row]
         _notice_falls(world, starts, heights, lying, row)
         for who in range(moves.shape[0]):
-            m = world.userdata[row, starts.memory[who] :]
-            if m[DIRECTED] > 0.0:
+            m, dancer = world.walkers[row, who], world.dancers[row, who]
+            if dancer.directed > 0.0:
                 continue
-            _dance(m, moves[who], now)
+            _dance(m, dancer, moves[who], now)
             away_x, away_y, closest = _crush(d, world, starts, bones, lying, row, who)
             _step_away(d, m, away_x, away_y)
-            m[WISH_STEP_HEIGHT] += d.lift * closest  # over the other's feet, which most falls began at
-            turn = wrapped(m[FACING] - m[HEADING])
-            if _shaken(d, m, world.sensordata[row, starts.com_velocity[who] :], now):
+            m.wish_step_height += d.lift * closest  # over the other's feet, which most falls began at
+            turn = wrapped(dancer.facing - m.heading)
+            if _shaken(d, dancer, world.sensordata[row, starts.com_velocity[who] :], now):
                 turn = 0.0
             # a little ahead of what is followed, so that it turns at that rate
-            m[WISH_HEADING] = m[HEADING] + clamp(turn, -d.turn_rate * dt, d.turn_rate * dt)
+            m.wish_heading = m.heading + clamp(turn, -d.turn_rate * dt, d.turn_rate * dt)

@@ -7,6 +7,8 @@
 A term is a residual and a tolerance; its value is |residual / sigma|^2, so exp(-cost / 2) is a
 likelihood. A goal also says how much effort it asks for; where goals add up, costs add and the
 largest effort wins (hamalainen2015 section 4.5).
+
+    register("hands-up", hands_up, "hold both hands high")   # a function of the scene, and of options by keyword
 """
 
 from tumble.goals.behaviours import (
@@ -18,6 +20,7 @@ from tumble.goals.behaviours import (
     on_ball_reach,
     reach,
     reaching,
+    register,
     steer,
     turbo,
 )
@@ -26,5 +29,5 @@ from tumble.goals.goal import Goal, Term, Way
 
 __all__ = [
     "GOALS", "Goal", "Term", "Way", "balance", "gait", "juggle", "looking", "on_ball", "on_ball_reach", "reach",
-    "reaching", "steer", "turbo",
+    "reaching", "register", "steer", "turbo",
 ]  # fmt: skip

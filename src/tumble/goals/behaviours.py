@@ -1,11 +1,12 @@
 """What people ask for, each a short sum of terms: hamalainen2015 section 5.
 
 Everything is the balance cost with a few terms more or less. A behaviour that is commanded by name is
-a function of the scene and keyword options, listed in `GOALS`.
+a function of the scene and keyword options, registered in `GOALS`.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,17 +19,18 @@ from tumble.goals.terms import (
     Damage,
     Facing,
     FeetApart,
+    HandAt,
     Height,
     LookAt,
     OverBall,
     OverFeet,
-    Reach,
     Spin,
     Straight,
     UnderBall,
     Upright,
     Velocity,
 )
+from tumble.registry import Entry, Registry
 from tumble.world.props import Ball
 from tumble.world.scene import Scene
 
@@ -48,6 +50,7 @@ def balance(
       pose: of the character, to stand in; 'rest' where it is not given.
       roll: whether rolling over from the back is worth a little too, to planners of whole plans (2014 eq. 11).
     """
+    scene.character.require("balance", "biped")
     goal = _balance(scene, ALARMED, pose, stance_ways(scene, pose or "rest", roll))
     return goal if facing is None else goal + looking(scene, facing)
 
@@ -55,6 +58,7 @@ def balance(
 def _balance(scene: Scene, alarmed: float, pose: str | None = None, ways: Sequence[Way] = ()) -> Goal:
     """Balance that takes full effort from that cost on."""
     character = scene.character
+    character.require("balance", "biped")
     left, right = character.feet
     return Goal(
         Velocity(),
@@ -97,10 +101,11 @@ def reaching(scene: Scene, target: Sequence[float], hand: str = "left") -> Goal:
     """
     check_vector("target", target, 3, WORLD, "m")
     character = scene.character
+    character.require("reaching", "hands")
     side = choose("hand", hand, {name: i for i, name in enumerate(SIDES)})
     point = (float(target[0]), float(target[1]), float(target[2]))
     return Goal(
-        Reach(character.hands[side], point, sigma=0.03),
+        HandAt(character.touch(side), point, sigma=0.03),
         LookAt(character.head, point, sigma=0.5),
         alarmed=4000.0,
         least_effort=0.25,
@@ -114,6 +119,7 @@ def on_ball(scene: Scene, ball: str = "ball") -> Goal:
     Departures: the pelvis above the ball is 0.9 / 1.04 of the character's standing height (paper: 0.9 m).
     Effort stays at 0.3 or more: of 10 trials on a rolling ball 8 succeeded, 5 where calm is allowed.
     """
+    scene.character.require("balance on a ball", "biped", "t-pose")
     root, radius = scene.character.root, scene.prop(ball, Ball).radius
     return balance(scene).without("height", "spin") + Goal(
         OverBall(ball),
@@ -164,6 +170,7 @@ def turbo(scene: Scene, velocity: Sequence[float]) -> Goal:
     block of 0.5 m, because a foot on the block lifts the mean of the feet.
     """
     check_vector("velocity", velocity, 2, FASTEST, "m/s")
+    scene.character.require("turbo", "biped")
     left, right = scene.character.feet
     rise = 0.2 * math.hypot(*velocity)  # "slightly upwards"
     wanted = (float(velocity[0]), float(velocity[1]), rise)
@@ -174,16 +181,17 @@ def turbo(scene: Scene, velocity: Sequence[float]) -> Goal:
     )
 
 
-GOALS: Mapping[str, Callable[..., Goal]] = {
-    "balance": balance,
-    "reach": reach,
-    "ball": on_ball,
-    "ball-reach": on_ball_reach,
-    "juggle": juggle,
-    "steer": steer,
-    "turbo": turbo,
-    "gait": gait,
-}
+GoalEntry: TypeAlias = Entry[Callable[..., Goal]]
+GOALS: Registry[GoalEntry] = Registry("goal")  # made with a scene and those fields of `SetGoal` that it has names for
+register = GOALS.register
+register("balance", balance, "stay up and at rest, or get there (hamalainen2015 section 5.1)")
+register("reach", reach, "stay up and bring a hand to a point (section 5.2)")
+register("ball", on_ball, "stay up on top of a ball, or climb back on (section 5.3)")
+register("ball-reach", on_ball_reach, "reach for a point while balancing on a ball")
+register("juggle", juggle, "keep a ball on the head, or at least on some body part (section 5.4)")
+register("steer", steer, "go with a horizontal velocity (section 5.5)")
+register("turbo", turbo, "go with a horizontal velocity whatever it takes, over obstacles too (section 5.5)")
+register("gait", gait, "go with a velocity or to a point on whatever legs there are (rajamaki2017 eq. 7)")
 
 
 def _standing(scene: Scene, pose: str = "rest") -> float:

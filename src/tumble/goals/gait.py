@@ -15,6 +15,7 @@ from numba import njit
 from tumble.errors import UserError, check_number, check_vector
 from tumble.goals.course import Course
 from tumble.goals.goal import Goal, Term
+from tumble.world.drives import Servo
 from tumble.world.scene import Scene
 from tumble.world.sims import Rows
 
@@ -25,7 +26,7 @@ UNIT = 0.5  # of a motor's strength, the torque that counts 1: the paper's 80 N 
 
 
 @dataclass(frozen=True)
-class Torque(Term):
+class MotorTorque(Term):
     """Torques of the motors in the last step, as multiples of a torque that counts 1. (tau)
 
     A servo's torque is that at the end of the step: MuJoCo's `actuator_force` is what it would have been if the joint
@@ -48,7 +49,7 @@ class Torque(Term):
 @njit(cache=True)
 def _torques(ctrl, qvel, dofs, gains):  # type: ignore[no-untyped-def]
     """(n, motors): gain times what is missing to the set-point."""
-    torques = np.empty(ctrl.shape)
+    torques = np.empty((ctrl.shape[0], dofs.size))
     for i in range(ctrl.shape[0]):
         for j in range(dofs.size):
             torques[i, j] = gains[j] * (ctrl[i, j] - qvel[i, dofs[j]])
@@ -158,13 +159,16 @@ def gait(
     if (velocity is None) == (target is None):
         raise UserError("goal 'gait' takes a velocity or a target, and not both")
     course = _course(velocity, target, facing)
-    character, motors, model = scene.character, scene.motors, scene.model
+    character, motors = scene.character, scene.drive
+    servo = scene.drives.get(Servo.name)
+    if not isinstance(servo, Servo):
+        raise UserError("goal 'gait' weighs the torques of servos, and the scene has none")
     strengths = np.array([joint.strength for joint in character.joints.values()])
-    gains = (model.actuator_gainprm[:, 0] / (UNIT * strengths)).tolist()
+    gains = (servo.gains / (UNIT * strengths)).tolist()
     bodies = _kept_straight(scene)
     quats = scene.show(scene.state("rest")).xquat[bodies].tolist()
     terms: list[Term] = [
-        Torque(tuple(gains), tuple(motors.qvel.tolist())),
+        MotorTorque(tuple(gains), tuple(motors.qvel.tolist())),
         Turned(course, tuple(bodies), tuple(tuple(quat) for quat in quats)),
         Going(course),
     ]

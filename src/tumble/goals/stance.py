@@ -34,7 +34,7 @@ def stance_ways(scene: Scene, pose: str, roll: bool = False) -> tuple[Way, ...]:
     x, y, z = (com - middle).tolist()
     bones = (scene.body(scene.bones[0]), len(scene.bones))
     placed = Displaced(left, right, (x, y)), Tilted(character.root, (float(up[0]), float(up[1]), float(up[2])))
-    balanced = Posed(tuple(character.pose(pose)), tuple(scene.motors.qpos.tolist()))
+    balanced = Posed(tuple(character.pose(pose)), tuple(scene.drive.qpos.tolist()))
     ways = [
         Way("balance", (ComSpeed(), BonesSpeed(*bones), *placed, balanced, touching)),
         Way(

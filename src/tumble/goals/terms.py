@@ -200,7 +200,7 @@ def _turned_away(heading, place, point):  # type: ignore[no-untyped-def]
 
 
 @dataclass(frozen=True)
-class Reach(Term):
+class HandAt(Term):
     """Way from a target to a hand, m. (s_r)"""
 
     hand: str

@@ -2,14 +2,16 @@
 
     forest = DensityForest(features=175, size=24, rng=np.random.default_rng(0))
     forest.add(state, action)                       # every frame
-    actions, distances = forest.nearest(states)     # (n, 24), (n,): of the nearest state found for each
+    actions, distances = forest.recall(states)      # (n, 24), (n,): of the nearest state found for each
+    rows, distances = forest.nearest(states, 6)     # (n, 6) each: where the nearest found lie
     forest.work(200)                                # every frame, or in a loop in a thread of its own
 
 Trees cut the space of states by planes until few pairs are left in a leaf. A state falls into one leaf of each
 tree, and what is there is compared with it; so are the last 100 pairs. Neighbours are near, not always nearest.
 
-Traps: without `work` trees are never built anew, and what came first decides their planes for ever. `add` and
-`nearest` may run while another thread is in `work`; results then depend on who was quicker. Compiled on first call.
+Traps: without `work` trees are never built anew, and what came first decides their planes for ever. `add`,
+`nearest` and `recall` may run while another thread is in `work`; results then depend on who was quicker. What lies in a
+row may be another pair after the next `add`. Compiled on first call.
 """
 
 import threading
@@ -18,11 +20,12 @@ import numpy as np
 
 from tumble.errors import UserError, check_number
 from tumble.learners.trees import NUMBERS, RECENT, add, catch_up, clear, gathered, grow, nearest, no_pairs, no_trees
+from tumble.maths.neighbours import Neighbours
 
 LARGEST = 1e15  # number in a state or action: squares and sums of so many fit into float32
 
 
-class DensityForest:
+class DensityForest(Neighbours):
     """Pairs of state and action in random trees that forget independently (rajamaki2017 section 3.2).
 
     Near is meant in L1 distance, features as they are. A tree that is built anew keeps `capacity` of its pairs,
@@ -40,6 +43,7 @@ class DensityForest:
       features, size: numbers of a state and of an action.
       trees: how many.
       capacity: pairs that a tree keeps when it is built anew; it has up to twice as many before.
+      room: different pairs that all trees together have at most.
       rebuilt: trees built anew so far.
     """
 
@@ -52,12 +56,13 @@ class DensityForest:
         self._adding, self._working = (np.random.default_rng(rng.integers(2**63)) for _ in range(2))
         numbers = self._working.standard_normal(NUMBERS + features, np.float32)
         self._trees = no_trees(trees + 1, 4 * capacity, features, numbers)
-        self._pairs = no_pairs((2 * trees + 1) * capacity + RECENT + 1, features, size)
+        self.room = (2 * trees + 1) * capacity + RECENT + 1
+        self._pairs = no_pairs(self.room, features, size)
         self._places = np.arange(trees + 1)  # of the trees in the arrays; the last is being built
         self._order = np.empty(0, np.int32)  # slots gathered for it
         self._stack = np.empty((2 * capacity, 3), np.int64)  # node, start, end in _order: what is to be split
         self._depth, self._tree, self._since = 0, -1, 0  # on the stack; tree to replace; first number not gathered
-        self._lock, self._turn = threading.Lock(), threading.Lock()  # of what `nearest` reads; of `work`
+        self._lock, self._turn = threading.Lock(), threading.Lock()  # of what queries read; of `work`
 
     def __len__(self) -> int:
         """Different pairs that are still there."""
@@ -76,14 +81,23 @@ class DensityForest:
         with self._lock:
             add(self._trees, self._places[:-1], self._pairs, key, value, 2 * self.capacity, self._adding)
 
-    def nearest(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Actions (n, size) of the nearest states that are found, and the L1 distances (n,); inf where there is none.
+    def nearest(self, x: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Rows and L1 distances of the nearest states that are found; see `Neighbours`, here by float32.
 
-        Of equally near ones the newest, if it is among the last 100. Takes states (n, features).
+        Of equally near ones the newest, if it is among the last 100. O(features (100 + trees (log pairs + 12))).
         """
+        check_number("k", k, 0)
+        queries = checked("states", x, self.features, rows=True)
+        with self._lock:
+            return nearest(self._trees, self._places[:-1], self._pairs, queries, min(k, len(self)))
+
+    def recall(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Actions (n, size) of the nearest states that are found, and the L1 distances (n,); 0, inf where none is."""
         queries = checked("states", states, self.features, rows=True)
         with self._lock:
-            return nearest(self._trees, self._places[:-1], self._pairs, queries)
+            rows, distances = nearest(self._trees, self._places[:-1], self._pairs, queries, 1)
+            actions = np.where(rows >= 0, self._pairs.actions[rows[:, 0]], 0.0)
+        return actions.astype(float), distances[:, 0]
 
     def work(self, points: int) -> None:
         """Go on building a tree anew: about so many points are put to 25 planes, and one tree is finished at most.

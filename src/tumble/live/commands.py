@@ -1,20 +1,19 @@
-"""Commands: what people do to a running session, between frames.
+"""Commands: what people do to a running session, between frames; what they want is a command too.
 
 A command is plain data that travels as JSON: from a script, a browser or a recording. Whatever
 comes from outside is checked when it is decoded, and again against the scene when it is applied.
 """
 
 import math
-from inspect import Parameter, signature
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 import numpy as np
 
-from tumble.errors import UserError, check_number, choose
-from tumble.goals import GOALS, Goal
-from tumble.skills.acts import Act
-from tumble.skills.script import parse
+from tumble.errors import UserError, check_number
+from tumble.goals.wants import Single, Together
+from tumble.walking.style import Style
+from tumble.walking.style_file import style_in
 from tumble.world.props import Ball
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
@@ -101,7 +100,7 @@ class Throw(_Command, frozen=True):
         qpos, qvel = int(joint.qposadr[0]), int(joint.dofadr[0])
         place = np.tile(np.array(self.position, float), (sims.nsim, 1))
         if self.aimed:
-            place += sims.view("qpos")[:, :3]
+            place += sims.view("xpos")[:, sims.scene.root()]
             place[:, 2] = np.maximum(place[:, 2], sims.scene.prop(self.ball, Ball).radius)
         sims.view("qpos")[:, qpos : qpos + 3] = place
         sims.view("qpos")[:, qpos + 3 : qpos + 7] = (1.0, 0.0, 0.0, 0.0)
@@ -122,85 +121,9 @@ class Reset(_Command, frozen=True):
 
     def apply(self, sims: Sims) -> None:
         """Do so in every simulation; all fields are current afterwards, and nothing is broken."""
-        scene = sims.scene
-        model, stood = scene.model, scene.show(scene.state(self.pose))
-        own = model.body_rootid[model.jnt_bodyid] == scene.root()
-        qpos = np.repeat(own, np.diff(np.append(model.jnt_qposadr, model.nq)))
-        qpos[:2] = False  # the horizontal place
-        sims.view("qpos")[:, qpos] = stood.qpos[qpos]
-        sims.view("qvel")[:, own[model.dof_jntid]] = 0
+        for row in range(sims.nsim):
+            sims.state[row] = sims.scene.place(sims.state[row], pose=self.pose)
         sims.load(sims.state)
-
-
-class SetGoal(_Command, frozen=True):
-    """Want one of the named goals from the next frame on. Options that a goal does not take are refused."""
-
-    goal: str
-    facing: tuple[float, float] | None = None  # balance, gait: horizontal direction
-    target: Vector | None = None  # reach, ball-reach, gait: m
-    hand: str | None = None  # reach, ball-reach: 'left' or 'right'
-    velocity: tuple[float, float] | None = None  # steer, turbo, gait: m/s
-    ball: str | None = None  # ball, ball-reach, juggle: its name
-    pose: str | None = None  # balance: one of the character's poses
-    roll: bool | None = None  # balance: who lies on the back may roll over first
-
-    def check(self, scene: Scene) -> None:
-        self.build(scene)
-
-    def build(self, scene: Scene) -> Goal:
-        """The goal, for a scene."""
-        make = choose("goal", self.goal, GOALS)
-        given = {name: value for name in GOAL_OPTIONS if (value := getattr(self, name)) is not None}
-        takes = dict(list(signature(make).parameters.items())[1:])
-        for name in given:
-            if name not in takes:
-                raise UserError(f"goal '{self.goal}' takes no {name}; it takes: {', '.join(takes) or 'no options'}")
-        for name, parameter in takes.items():
-            if parameter.default is Parameter.empty and name not in given:
-                raise UserError(f"goal '{self.goal}' needs a {name}")
-        return make(scene, **given)
-
-
-GOAL_OPTIONS = [name for name in SetGoal.__struct_fields__ if name != "goal"]
-
-
-class Walk(_Command, frozen=True):
-    """Wishes to a walking controller; what is not given stays as it was."""
-
-    speed: float | None = None  # m/s along the heading, negative walks backwards
-    heading: float | None = None  # rad from the world's x axis
-    period: float | None = None  # s a step
-    step_height: float | None = None  # m
-    step_width: float | None = None  # m
-    bend: float | None = None  # rad, of the trunk forwards
-    crouch: float | None = None  # rad, of the stance knees
-    style: str | None = None  # by name
-
-    @property
-    def wishes(self) -> dict[str, Any]:
-        """Those that are given, by name."""
-        return {name: value for name in self.__struct_fields__ if (value := getattr(self, name)) is not None}
-
-    def check(self, scene: Scene) -> None:
-        for name, value in self.wishes.items():
-            if name != "style":
-                check_number(name, value, -WORLD, WORLD)
-
-
-class Do(_Command, frozen=True):
-    """A script for a walker to do from now on, see `tumble.skills.script`; a speed, a heading or another ends it.
-
-    Whether the body can do it depends on where things are by then: the controller is asked.
-    """
-
-    script: str
-
-    def check(self, scene: Scene) -> None:
-        self.acts(scene)
-
-    def acts(self, scene: Scene) -> tuple[Act, ...]:
-        """What it says, for a scene."""
-        return parse(self.script, [prop.name for prop in scene.props])
 
 
 class SetParameter(_Command, frozen=True):
@@ -213,7 +136,20 @@ class SetParameter(_Command, frozen=True):
         check_number(f"value of '{self.name}'", self.value, -math.inf if math.isfinite(self.value) else 0)
 
 
-Command: TypeAlias = Push | Drag | Release | Explode | Throw | Reset | SetGoal | Walk | Do | SetParameter
+class Restyle(_Command, frozen=True):
+    """Walk in this style, a text of TOML (`tumble.walking.style_file`), wherever the one of its name is wanted."""
+
+    style: str
+
+    def check(self, scene: Scene) -> None:
+        self.built()
+
+    def built(self) -> Style:
+        """The style."""
+        return style_in(self.style.encode(), "restyle")
+
+
+Command: TypeAlias = Push | Drag | Release | Explode | Throw | Reset | SetParameter | Restyle | Single | Together
 
 
 def decode(text: bytes | str) -> Command:

@@ -1,165 +1,268 @@
-"""LearnedFile: what learners learned, kept in a file that is replaced while a session runs.
+"""LearnedFile: what a learner learned, loaded from a file and written to it while a session runs.
 
-    learners = Learners(features=175, size=24, seed=1)
-    with LearnedFile(Path("walk.learned"), learners, {"character": "humanoid-walker"}) as file:
+    experience = Experience(features=45, size=120)          # or Learners, or any other Learner
+    with LearnedFile(Path("dodge.experience"), experience, {"character": "humanoid"}) as file:
         session.listeners.append(file)
         ...                                  # steps
 
-A file is an npz: a JSON header, all pairs of the forest, and what the network's training goes on from. It is written
-beside its place every 10 s and at the end, then renamed: a process that is killed leaves the file as it was 10 s ago.
-Nothing in it is executed when it is loaded, and every size is checked first.
+What a learner appends to is appended to the file every second (`files.Records`). Other learners are written whole,
+an npz with a JSON header, beside the file every 10 s and at the end, then renamed. So a process that is killed loses
+what it learned in these last seconds. Nothing in a file is executed when it is loaded, and every size is checked first.
+
+A file is for one process at a time, which holds a lock on it. Whose it is stands in its header.
 """
 
-import contextlib
 import io
 import os
 import queue
-import re
+import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from types import TracebackType
+from typing import Any, Self
 
 import msgspec
 import numpy as np
 
 from tumble.errors import UserError
-from tumble.learners import Learners
-from tumble.learners.forest import checked
-from tumble.live.keeper import Keeper, LearnedHeader, Spoiled, held
-from tumble.live.recording import replace_file, unpacked
+from tumble.files import (
+    Records,
+    Spoiled,
+    check_bytes,
+    check_place,
+    format_of,
+    locked,
+    move_aside,
+    opened,
+    read_arrays,
+    replace_locked,
+    sweep,
+    write_arrays,
+)  # fmt: skip
+from tumble.learners import Learner
 from tumble.live.session import Frame, Session
 
-FORMAT = "tumble learners 1"
-LARGEST = 256 << 20  # bytes of a file, and of the arrays that it may unpack to
-EVERY = 10.0  # s between two savings
+VERSION = 1  # of both formats
+APPENDED, REPLACED = 1.0, 10.0  # s between two savings
+LARGEST_APPENDED, LARGEST = 4 << 30, 256 << 20  # bytes of a file; of what is replaced, also of what it may unpack to
+
+Kept = dict[str, np.ndarray]
 
 
-class Titled(LearnedHeader, frozen=True):
-    """What a file says of itself."""
+class LearnedHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a file says of itself: numbers of a situation and of a plan, and what they are about."""
+
+    features: int
+    size: int
+    about: dict[str, Any]
+
+
+class TitledHeader(LearnedHeader, frozen=True):
+    """The same in an npz file, which says its format there."""
 
     format: str
 
 
-class LearnedFile(Keeper):
-    """A listener that loads learners from a file, and saves them to it."""
+class LearnedFile:
+    """A listener that loads what was learned from a file, and writes what is learned to it.
 
-    format: ClassVar[str] = FORMAT
-    content: ClassVar[str] = "file of learners"
+    A file that is spoiled is moved aside and never deleted, and learning begins anew; one that was made for
+    something else is refused and left alone. Writing happens in a thread: a slow disk does not slow a session down.
+    Where nothing is learned, no file is made.
 
-    def __init__(self, path: Path, learners: Learners, about: Mapping[str, Any], frozen: bool = False) -> None:
-        """Load the file into learners that know nothing yet.
+    Attributes:
+      path: where the file is.
+      format: what it says it is.
+      warning: what was wrong with the file and where it is now; None where all was well.
+    """
+
+    def __init__(self, path: Path, learner: Learner, about: Mapping[str, Any], frozen: bool = False) -> None:
+        """Load the file, if it is there, into a learner that knows nothing yet.
 
         Args:
           about: what else a file must agree in, as JSON; 'character' is a name.
           frozen: only load: the file must be there and whole, is not changed, and may be in use.
         """
-        self._learners = learners
-        self._asked: queue.SimpleQueue[bool] = queue.SimpleQueue()  # to save; True for the last time
-        self._due = time.monotonic() + EVERY
-        self._saved = self._mark
-        super().__init__(path, LearnedHeader(learners.forest.features, learners.forest.size, dict(about)), frozen)
+        check_place(path)
+        if path.exists() and not path.is_file():
+            raise UserError(f"cannot use {path}: it is no ordinary file")
+        self.path, self.format = path, f"tumble {learner.kind} {VERSION}"
+        self.warning: str | None = None
+        self._learner, self._content = learner, f"file of {learner.kind}"
+        self._header = _plain(LearnedHeader(learner.features, learner.size, dict(about)))
+        self._records = self._no_records() if learner.appends else None
+        self._every = APPENDED if learner.appends else REPLACED
+        self._due = time.monotonic() + self._every
+        self._waiting: queue.SimpleQueue[Kept | None] = queue.SimpleQueue()  # to be saved; None for the end
+        self._error: Exception | None = None
+        self._thread: threading.Thread | None = None
+        if frozen:
+            self._load_only()
+        else:
+            self._open()
 
     def __call__(self, session: Session, frame: Frame) -> None:
-        """Have what was learned saved, if it is time."""
-        if self._thread is not None and time.monotonic() >= self._due and self._asked.empty():
-            self._due = time.monotonic() + EVERY
-            self._asked.put(False)
+        """Have what was learned saved, if it is time; says so if that failed before."""
+        if self._thread is not None and time.monotonic() >= self._due and self._waiting.empty():
+            self._due = time.monotonic() + self._every
+            self._hand_over()
         self._complain()
 
-    @property
-    def _mark(self) -> tuple[int, int]:
-        """Changes whenever something is learned."""
-        return self._learners.network.added, self._learners.network.updates
+    def close(self) -> None:
+        """Have all written and on the disk; says so if that failed."""
+        if self._thread is None:
+            return
+        self._hand_over()
+        self._waiting.put(None)
+        self._thread.join()
+        self._thread = None
+        with self._file:
+            if self._new and not os.fstat(self._file.fileno()).st_size:  # nothing was learned
+                self.path.unlink(missing_ok=True)
+        self._complain()
 
-    def _finish(self) -> None:
-        self._asked.put(True)
+    def __enter__(self) -> Self:
+        return self
 
-    def _write(self) -> None:
-        """Save whenever it is asked for."""
-        self._sweep()
-        last = False
-        while not last:
-            last = self._asked.get()
-            if self._mark != self._saved:
-                self._save()
+    def __exit__(self, kind: type[BaseException] | None, error: Any, trace: TracebackType | None) -> None:
+        self.close()
 
-    def _save(self) -> None:
-        """Replace the file; the new one is locked before it has the name."""
-        saved, handles = self._mark, list[Any]()
-        header = Titled(self._header.features, self._header.size, self._header.about, FORMAT)
-        arrays = {"header": np.frombuffer(msgspec.json.encode(header), np.uint8), **self._learners.kept()}
+    # Loading ----------------------------------------------------------------------------------------
 
-        def write(file: Any) -> None:
-            np.savez(file, **arrays)  # type: ignore[arg-type]  # not compressed: floats of a motion hardly shrink
-            handles.append(held(file))
+    def _load_only(self) -> None:
+        if not self.path.exists():
+            raise UserError(f"no file {self.path}: nothing was learned yet; run without frozen first")
+        with opened(self.path, "rb") as file:
+            try:
+                self._load(file)
+            except (Spoiled, OSError) as spoiled:
+                raise UserError(f"{self.path} is not a whole {self._content}: {spoiled}") from None
 
+    def _open(self) -> None:
+        self._new = not self.path.exists()
+        self._file = locked(self.path)
         try:
-            replace_file(self._place, write)
+            try:
+                self._load(self._file)
+            except Spoiled as spoiled:
+                self._begin_anew(str(spoiled))
+            except OSError as error:
+                raise UserError(f"cannot read {self.path}: {error.strerror}") from None
         except BaseException:
-            for handle in handles:
-                handle.close()
+            self._file.close()
             raise
-        self._file.close()
-        self._file, self._saved = handles[0], saved
-
-    @property
-    def _place(self) -> Path:
-        """Where the file is, not a link to it."""
-        return Path(os.path.realpath(self.path))
+        self._given = self._learner.progress  # what is in the file, or will be
+        self._thread = threading.Thread(target=self._run, name=f"writes {self.path.name}", daemon=True)
+        self._thread.start()
 
     def _load(self, file: Any) -> None:
-        """Restore the learners."""
-        size = os.fstat(file.fileno()).st_size
-        if size > LARGEST:
-            raise Spoiled(f"it has {size >> 20} MiB, {LARGEST >> 20} at most")
-        if not size:  # it was being begun
+        """Restore the learner, unless it is another kind of tumble's files or of another version."""
+        found = format_of(file)
+        if found not in ("", self.format):
+            same = found.rpartition(" ")[0] == self.format.rpartition(" ")[0]
+            what, who = ("of another version", "version reads") if same else (f"no {self._content}", "controller needs")
+            raise UserError(
+                f"{self.path} is {what}: its format is '{found}', this {who} '{self.format}'; choose another file"
+            )
+        kept = self._read_arrays(file) if self._records is None else self._read_records(file, self._records)
+        if kept is None:
             return
-        data, own = io.BytesIO(file.read()), self._learners.kept()
         try:
-            arrays = unpacked(data, ["header", *own], LARGEST)
-            said = msgspec.json.decode(arrays.pop("header").tobytes(), type=Titled)
+            self._learner.restore(kept)
+        except UserError as error:  # its checksums are right: somebody made it so
+            raise Spoiled(str(error)) from None
+
+    def _read_records(self, file: Any, records: Records) -> Kept | None:
+        """What was appended, as much as the learner has room for; None where a file was just begun."""
+        header = records.read_header(file, LearnedHeader)
+        if header is None:
+            return None
+        self._check(header)
+        kept, bad = records.read(file, self._learner.capacity)
+        if bad:
+            self.warning = f"the last {bad} records of {self.path} were not written whole and are left out"
+        return kept
+
+    def _read_arrays(self, file: Any) -> Kept | None:
+        """What was written last; None where a file was just begun."""
+        if not check_bytes(file, LARGEST):
+            return None
+        data = io.BytesIO(file.read())
+        try:
+            said, kept = read_arrays(data, TitledHeader, self._learner.kept(), LARGEST)
         except Exception as error:  # a stranger's bytes: zipfile, zlib, numpy and msgspec raise errors of many types
             raise Spoiled(str(error) or type(error).__name__) from None
-        if said.format != FORMAT:
+        if said.format != self.format:
             raise Spoiled(f"its format is '{said.format}'")
         self._check(LearnedHeader(said.features, said.size, said.about))
-        for name, array in arrays.items():
-            _check_array(name, array, own[name])
-        self._check_counts(arrays)
-        self._learners.restore(arrays)
-        self._saved = self._mark
+        return kept
 
-    def _check_counts(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Refuse numbers of pairs that do not fit, and what no training leaves behind."""
-        for prefix in ("", "network."):
-            states, actions = len(arrays[f"{prefix}states"]), len(arrays[f"{prefix}actions"])
-            if states != actions:
-                raise Spoiled(f"it has {states} {prefix}states for {actions} actions")
-        most = self._learners.network.settings.memory
-        if len(arrays["network.states"]) > most:
-            raise Spoiled(f"its network has {len(arrays['network.states'])} pairs, {most} at most")
-        for name in ("network.updates", "network.square"):
-            if arrays[name].min() < 0:
-                raise Spoiled(f"its {name} is {arrays[name].min()}")
+    def _check(self, header: LearnedHeader) -> None:
+        """Refuse a file that was made for something else."""
+        if header != self._header:
+            theirs, ours = _difference(header, self._header)
+            raise UserError(f"{self.path} was made for {theirs}, this is {ours}; choose another file")
 
-    def _sweep(self) -> None:
-        """Delete what a process that was killed while it saved has left beside the file, which nobody else has now."""
-        left = re.compile(re.escape(f".{self._place.name}.") + "[0-9a-f]{16}")
-        with contextlib.suppress(OSError):
-            for name in os.listdir(self._place.parent):
-                if left.fullmatch(name):
-                    os.unlink(self._place.with_name(name))
+    def _begin_anew(self, why: str) -> None:
+        """Move a spoiled file aside, still locked until there is another in its place."""
+        with self._file:
+            aside = move_aside(self.path)
+            self._new, self._file = True, locked(self.path)
+        self._records = None if self._records is None else self._no_records()
+        self.warning = f"{self.path} is not a whole {self._content}: {why}; it is now {aside}, and learning begins anew"
 
+    def _no_records(self) -> Records:
+        widths = {name: table.shape[1] for name, table in self._learner.kept(self._learner.progress).items()}
+        return Records(self.format, self._header, widths, LARGEST_APPENDED)
 
-def _check_array(name: str, array: np.ndarray, own: np.ndarray) -> None:
-    """Refuse an array unlike our own, but for the number of rows of a table, and numbers that learners do not take."""
-    fixed = 1 if own.ndim == 2 else 0
-    if array.dtype != own.dtype or array.ndim != own.ndim or array.shape[fixed:] != own.shape[fixed:]:
-        wanted = f"({f'n, {own.shape[1]}' if fixed else ', '.join(map(str, own.shape))})"
-        raise Spoiled(f"its {name} are {array.shape} of type {array.dtype}, not {wanted} of type {own.dtype}")
-    if own.ndim:
+    # Writing ----------------------------------------------------------------------------------------
+
+    def _hand_over(self) -> None:
+        """Give the thread what is new. Copied here: a learner may be taught while the thread writes."""
+        progress = self._learner.progress
+        if progress != self._given:
+            self._waiting.put(self._learner.kept(self._given))
+            self._given = progress
+
+    def _run(self) -> None:
+        """In the thread: save what comes until None comes."""
         try:
-            checked(f"its {name}", array, own.shape[-1], rows=bool(fixed))
-        except UserError as error:
-            raise Spoiled(str(error)) from None
+            if self._records is None:
+                sweep(self.path)
+            while (kept := self._waiting.get()) is not None:
+                self._save(kept)
+        except Exception as error:  # for the session's thread to raise
+            self._error = error
+
+    def _save(self, kept: Kept) -> None:
+        if self._records is not None:
+            self._records.append(self._file, kept)
+            return
+        header = TitledHeader(self._header.features, self._header.size, self._header.about, self.format)
+        old, self._file = self._file, replace_locked(self.path, lambda file: write_arrays(file, header, kept, False))
+        old.close()
+
+    def _complain(self) -> None:
+        if isinstance(self._error, UserError):
+            raise UserError(str(self._error))  # another one every time: each is raised somewhere else
+        if self._error is not None:
+            raise UserError(f"cannot write {self.path}: {getattr(self._error, 'strerror', None) or self._error}")
+
+
+def _plain(header: LearnedHeader) -> LearnedHeader:
+    """As it comes out of a file: tuples are lists, for instance."""
+    return msgspec.json.decode(msgspec.json.encode(header), type=LearnedHeader)
+
+
+def _difference(one: LearnedHeader, other: LearnedHeader) -> tuple[str, str]:
+    """Two headers in words: the character, and whatever else they do not agree in."""
+    flat = [{"features": header.features, "size": header.size, **header.about} for header in (one, other)]
+    names = [name for name in {**flat[0], **flat[1]} if name != "character" and flat[0].get(name) != flat[1].get(name)]
+    words = []
+    for values in flat:
+        # escaped: a stranger's file may hold what a terminal obeys
+        more = ", ".join(f"{ascii(name)[1:-1]} {values.get(name)!a}" for name in names)
+        who = ascii(values.get("character", "no character"))
+        words.append(f"{who} ({more})" if more else who)
+    return words[0], words[1]

@@ -1,23 +1,21 @@
 """Recordings: everything needed to replay a session bit for bit, in one npz file.
 
-    recorder = Recorder(session, scenario="push", controller="cpbp", seed=3)
+    recorder = Recorder(session, scenario="push", controller="cpbp", seed=3, settings=asdict(settings))
     ...                                  # steps
     recorder.recording.save("push.npz")
     recording = Recording.load("push.npz")
     recording.first_difference()         # None: the physics gives the same bits again
 
-A file holds the states, the controls and a JSON header (versions, seed, the scene's recipe, all
-commands). Nothing in it is executed when it is loaded, and every size is checked first.
+A recording is a sequence of parts: a new one begins where the set changes or time is turned back. A part holds the
+scene's recipe, the whole state it began in, and of every frame places, speeds and memories; of controllers that hold a
+control through a frame the controls too, those that are laws are asked again. Nothing in a file is executed when it is
+loaded, and every size is checked first.
 """
 
-import contextlib
-import io
 import json
-import math
-import os
-import secrets
-import zipfile
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -25,23 +23,45 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from tumble.control.controller import Controller
+from tumble.control.controller import closing
+from tumble.controllers import CONTROLLERS, played_back
 from tumble.errors import UserError
-from tumble.live.commands import Command
+from tumble.files import format_of, header_of, opened, read_arrays, replace_file, write_arrays
+from tumble.goals.wants import Want
+from tumble.live.commands import Command, Drag, Push, Restyle
 from tumble.live.session import Frame, Session
 from tumble.world.scene import Scene
-from tumble.world.sims import Sims
 
-FORMAT = "tumble recording 1"
-MEMBERS = ("header", "states", "controls")
+FORMAT = "tumble recording 2"
+MEMBERS = ("starts", "motion", "memory", "controls", "acting")
 LARGEST = 2 << 30  # bytes of arrays that a file may unpack to
 
 
 class Timed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A command and the frame before which it was applied."""
+    """A command and the frame of its part before which it was applied."""
 
     frame: int
     command: Command
+
+
+class PartHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a recording says of one of its parts."""
+
+    index: int  # of its first frame in the session
+    frames: int
+    scene: dict[str, Any]
+    fingerprint: str
+    want: Want | None
+    settings: dict[str, Any]  # of the controller when it began; those of the recording where it says none
+    styles: list[str]  # of walking, that were not the builtin ones; see `Restyle`
+    forces: list[Push | Drag]  # that went on when it began
+    commands: list[Timed]
+    # numbers of a state, of places and speeds, of memories, of a control; controls that were held
+    state: int
+    motion: int
+    memory: int
+    control: int
+    held: int
 
 
 class RecordingHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,55 +73,146 @@ class RecordingHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seed: int
     settings: dict[str, Any]
     versions: dict[str, str]
-    scene: dict[str, Any]
-    fingerprint: str
-    commands: list[Timed]
+    acting: list[str]  # names of who acted, by number
+    parts: list[PartHeader]
 
 
-class Recording:
-    """States and controls of a session, and where they came from.
+class _Made(msgspec.Struct):
+    """What headers of all versions have."""
+
+    format: str
+    versions: dict[str, str] = {}
+
+
+@dataclass
+class Part:
+    """Frames of one scene.
 
     Attributes:
-      header: see `RecordingHeader`.
-      states: (frames + 1, nstate), the first before any step.
-      controls: (frames, motors.size).
+      about: see `PartHeader`.
+      start: (nstate,), before its first frame.
+      motion: (frames, nq + nv), places and speeds after each.
+      memory: (frames, numbers), what controllers remembered after each.
+      controls: (held, size), in the order of the frames in which one was held.
+      acting: (frames,), who acted, by number.
     """
 
-    def __init__(self, header: RecordingHeader, states: np.ndarray, controls: np.ndarray) -> None:
-        self.header, self.states, self.controls = header, states, controls
+    about: PartHeader
+    start: np.ndarray
+    motion: np.ndarray
+    memory: np.ndarray
+    controls: np.ndarray
+    acting: np.ndarray
 
+    @cached_property
     def scene(self) -> Scene:
         """The scene, built again; refuses a scene whose physics is not the recorded one's."""
-        scene = Scene.from_recipe(self.header.scene)
-        if scene.fingerprint != self.header.fingerprint:
-            made = ", ".join(f"{name} {number}" for name, number in self.header.versions.items())
-            raise UserError(f"the recorded scene cannot be rebuilt exactly; the recording was made with {made}")
-        width = scene.state().shape[0]
-        if self.states.shape[1] != width or self.controls.shape[1] != scene.motors.size:
+        scene = Scene.from_recipe(self.about.scene)
+        if scene.fingerprint != self.about.fingerprint:
+            raise UserError("the recorded scene cannot be rebuilt exactly")
+        widths = (scene.state().shape[0], scene.model.nq + scene.model.nv, sum(scene.memory.claims.values()))
+        if widths != (self.about.state, self.about.motion, self.about.memory):
             raise UserError(
-                f"states and controls of this scene have {width} and {scene.motors.size} numbers,"
-                f" the recording's {self.states.shape[1]} and {self.controls.shape[1]}"
+                f"states, motions and memories of this scene have {', '.join(map(str, widths))} numbers,"
+                f" the recording's {self.about.state}, {self.about.motion}, {self.about.memory}"
             )
         return scene
 
-    def first_difference(self) -> int | None:
-        """Step the physics again; the first frame whose state differs in any bit, or None."""
-        session = Session(self.scene(), _Replay(self), self.states[0])
-        due: dict[int, list[Command]] = {}
-        for timed in self.header.commands:
+    def state(self, frame: int) -> np.ndarray:
+        """The state after so many frames, with places, speeds and memories as recorded; a copy."""
+        state, scene = self.start.copy(), self.scene
+        if frame == 0:
+            return state
+        state[0] += frame * scene.dt
+        state[1 : 1 + self.about.motion] = self.motion[frame - 1]
+        data = scene.show(state)
+        data.userdata[: self.about.memory] = self.memory[frame - 1]
+        return scene.read(data)
+
+    def first_difference(self, recording: "Recording") -> int | None:
+        """Step the physics again; the first frame that differs in any bit, or None."""
+        header = recording.header
+        kind = CONTROLLERS[header.controller]
+        try:
+            settings = msgspec.convert(self.about.settings or header.settings, type=kind.settings)
+        except msgspec.ValidationError as error:
+            raise UserError(f"the recording's settings are none of '{header.controller}': {error}") from None
+        controller = played_back(kind.make(self.scene, settings, header.seed, 1), self.controls)
+        for style in self.about.styles:
+            controller.restyle(Restyle(style).built())  # type: ignore[attr-defined]
+        session = Session(self.scene, controller, self.start, self.about.want)
+        session.world.load(self.start)  # with the memory of then
+        due: dict[int, list[Command]] = {0: list(self.about.forces)}
+        for timed in self.about.commands:
             due.setdefault(timed.frame, []).append(timed.command)
-        for index in range(len(self.controls)):
-            for command in due.get(index, ()):
-                session.send(command)
-            state = session.step().state
-            if state.tobytes() != self.states[index + 1].tobytes():
-                return index
+        motion, used = self.about.motion, self.about.memory
+        with closing(controller):
+            for frame in range(self.about.frames):
+                session.send(*due.get(frame, ()))
+                state = session.step().state
+                memory = session.world.view("userdata")[0, :used]
+                same = state[1 : 1 + motion].tobytes() == self.motion[frame].tobytes()
+                if not same or memory.tobytes() != self.memory[frame].tobytes():
+                    return frame
+        return None
+
+
+class Recording:
+    """A session as it went, and where it came from.
+
+    Attributes:
+      header: see `RecordingHeader`.
+      parts: see `Part`; at least one.
+    """
+
+    def __init__(self, header: RecordingHeader, parts: list[Part]) -> None:
+        self.header, self.parts = header, parts
+
+    @property
+    def frames(self) -> int:
+        """Of all parts."""
+        return sum(part.about.frames for part in self.parts)
+
+    def scene(self) -> Scene:
+        """The scene of the last part."""
+        try:
+            return self.parts[-1].scene
+        except UserError as error:
+            made = ", ".join(f"{name} {number}" for name, number in self.header.versions.items())
+            raise UserError(f"{error}; the recording was made with {made}") from None
+
+    def state(self, frame: int) -> np.ndarray:
+        """The state after so many frames, as one of the last part's scene: what was not there yet waits far away."""
+        scene = self.scene()
+        for part in self.parts:
+            if frame <= part.about.frames:
+                state = part.state(frame)
+                return state if part.scene is scene else scene.carried(state, part.scene)
+            frame -= part.about.frames
+        raise UserError(f"a recording of {self.frames} frames has none after {frame + self.frames}")
+
+    def first_difference(self) -> int | None:
+        """Step the physics of all parts again; the first frame that differs in any bit, or None."""
+        self.scene()
+        before = 0
+        for part in self.parts:
+            different = part.first_difference(self)
+            if different is not None:
+                return before + different
+            before += part.about.frames
         return None
 
     def write(self, file: Any) -> None:
         """Write it into a binary file that is open."""
-        header = np.frombuffer(msgspec.json.encode(self.header), np.uint8)
-        np.savez_compressed(file, header=header, states=self.states, controls=self.controls)
+        arrays = {
+            "starts": _joined([part.start for part in self.parts]),
+            # one number after the other, not one frame: what hardly changes takes no room
+            "motion": _joined([part.motion.T for part in self.parts]),
+            "memory": _joined([part.memory.T for part in self.parts]),
+            "controls": _joined([part.controls.T for part in self.parts]),
+            "acting": np.concatenate([part.acting for part in self.parts]).astype(np.uint8),
+        }
+        write_arrays(file, self.header, arrays, compressed=True)
 
     def save(self, path: str | Path) -> None:
         """Write the file beside its place, then rename it: a crash leaves the old file or the new."""
@@ -109,62 +220,108 @@ class Recording:
 
     @classmethod
     def load(cls, path: str | Path) -> "Recording":
-        """Read a file; a sentence says why it is not a recording where it is none."""
+        """Read a file; a sentence says why it is not a recording where it is none, or of another version."""
         if not Path(path).is_file():
             raise UserError(f"no file {path}")
         try:
-            header, states, controls = _read(Path(path))
+            return cls(*_read(Path(path)))
         except Exception as error:  # a stranger's bytes: zipfile, zlib, numpy and msgspec raise errors of many types
             raise UserError(f"{path} is not a whole tumble recording: {str(error) or type(error).__name__}") from None
-        return cls(header, states, controls)
 
 
-def _read(path: Path) -> tuple[RecordingHeader, np.ndarray, np.ndarray]:
-    raw, states, controls = unpacked(path, MEMBERS, LARGEST).values()
-    header = msgspec.json.decode(raw.tobytes(), type=RecordingHeader)
+def _joined(arrays: list[np.ndarray]) -> np.ndarray:
+    return np.concatenate([array.ravel() for array in arrays])
+
+
+def _read(path: Path) -> tuple[RecordingHeader, list[Part]]:
+    with opened(path, "rb") as file:
+        if format_of(file) not in ("", FORMAT):
+            raise ValueError(_of_another_version(header_of(file, _Made)))
+    header, arrays = read_arrays(path, RecordingHeader, MEMBERS, LARGEST)
     if header.format != FORMAT:
-        raise ValueError(f"its format is '{header.format}', this version reads '{FORMAT}'")
-    for name, array in (("states", states), ("controls", controls)):
-        if array.dtype != np.float64 or array.ndim != 2 or not np.isfinite(array).all():
-            raise ValueError(f"its {name} are no table of finite numbers")
-    if len(states) != len(controls) + 1:
-        raise ValueError(f"it has {len(states)} states for {len(controls)} controls")
-    if any(not 0 <= timed.frame < len(controls) for timed in header.commands):
-        raise ValueError("a command lies outside its frames")
-    return header, states, controls
+        raise ValueError(_of_another_version(_Made(header.format, header.versions)))
+    acting = arrays.pop("acting")
+    for name, array in arrays.items():
+        if array.dtype != np.float64 or array.ndim != 1 or not np.isfinite(array).all():
+            raise ValueError(f"its {name} are no row of finite numbers")
+    return header, _parts(header, arrays, acting)
 
 
-def unpacked(file: Any, names: Collection[str], largest: int) -> dict[str, np.ndarray]:
-    """Arrays of an npz file by name; refuses others than these, and more bytes than `largest` before it takes any."""
-    with zipfile.ZipFile(file) as archive:
-        members = {info.filename: info.file_size for info in archive.infolist()}
-        if set(members) != {f"{name}.npy" for name in names}:
-            # escaped: a stranger's file may hold what a terminal obeys
-            raise ValueError(f"it holds {', '.join(ascii(name)[1:-1] for name in sorted(members)[:9]) or 'nothing'}")
-        if sum(members.values()) > largest:
-            raise ValueError(f"it would unpack to {sum(members.values()) >> 20} MiB")
-        return {name: array_of(archive, name) for name in names}
+def _of_another_version(made: _Made) -> str:
+    """A sentence of both versions."""
+    theirs = made.versions.get("tumble", "of an unknown version")
+    return (
+        f"its format is '{made.format}', made with tumble {theirs}; this is tumble {version('tumble')},"
+        f" which reads '{FORMAT}'"
+    )
 
 
-def array_of(archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    """A member's array, of the bytes that are there: what it claims takes no memory, and no pickle is read."""
-    info = archive.getinfo(f"{name}.npy")
-    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # others unpack all before they are asked
-        raise ValueError(f"its {name} are compressed otherwise than numpy does it")
-    with archive.open(info) as member:
-        data = member.read(info.file_size)  # no more, whatever is there
-    file = io.BytesIO(data)
-    if np.lib.format.read_magic(file) != (1, 0):
-        raise ValueError(f"its {name} are of another .npy version than 1.0")
-    shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
-    if dtype.hasobject or math.prod(shape) * dtype.itemsize != len(data) - file.tell() or min(shape, default=0) < 0:
-        raise ValueError(f"its {name} have {len(data) - file.tell()} bytes for {shape} of type {dtype}")
-    array = np.frombuffer(data, dtype, math.prod(shape), file.tell())
-    return array.reshape(shape, order="F" if fortran else "C").copy()
+def _parts(header: RecordingHeader, arrays: dict[str, np.ndarray], acting: np.ndarray) -> list[Part]:
+    """The parts of a file, whose sizes are checked against what is there."""
+    if not header.parts or any(min(part.frames, part.held, part.index) < 0 for part in header.parts):
+        raise ValueError("it has no parts, or parts of no frames")
+    sizes = {
+        "starts": [(1, part.state) for part in header.parts],
+        "motion": [(part.frames, part.motion) for part in header.parts],
+        "memory": [(part.frames, part.memory) for part in header.parts],
+        "controls": [(part.held, part.control) for part in header.parts],
+    }
+    split: dict[str, list[np.ndarray]] = {}
+    for name, shapes in sizes.items():
+        if min(min(shape) for shape in shapes) < 0 or sum(rows * width for rows, width in shapes) != len(arrays[name]):
+            raise ValueError(f"its {name} have {len(arrays[name])} numbers for {shapes}")
+        ends = np.cumsum([rows * width for rows, width in shapes])[:-1]
+        pieces = np.split(arrays[name], ends)
+        split[name] = [piece.reshape(shape[::-1]).T for piece, shape in zip(pieces, shapes, strict=True)]
+    frames = sum(part.frames for part in header.parts)
+    if acting.dtype != np.uint8 or acting.shape != (frames,) or (acting >= len(header.acting)).any():
+        raise ValueError(f"it says who acted in {acting.shape} of {frames} frames")
+    who = np.split(acting, np.cumsum([part.frames for part in header.parts])[:-1])
+    for part in header.parts:
+        if part.held > part.frames or any(not 0 <= timed.frame < part.frames for timed in part.commands):
+            raise ValueError("a command lies outside its frames")
+    return [
+        Part(
+            about,
+            split["starts"][i][0].copy(),
+            split["motion"][i].copy(),
+            split["memory"][i].copy(),
+            split["controls"][i].copy(),
+            who[i],
+        )
+        for i, about in enumerate(header.parts)
+    ]
+
+
+class _Open:
+    """A part that is being recorded."""
+
+    def __init__(self, session: Session) -> None:
+        self.scene, self.entry = session.scene, session.entered
+        self.motion, self.memory, self.controls = list[np.ndarray](), list[np.ndarray](), list[np.ndarray]()
+        self.acting: list[int] = []
+        self.commands: list[Timed] = []
+
+    def closed(self) -> Part:
+        """What was recorded so far."""
+        scene, entry, frames = self.scene, self.entry, len(self.motion)
+        motion, memory = scene.model.nq + scene.model.nv, sum(scene.memory.claims.values())
+        control = len(self.controls[0]) if self.controls else 0
+        about = PartHeader(
+            index=entry.index, frames=frames, scene=json.loads(json.dumps(scene.recipe)),
+            fingerprint=scene.fingerprint, want=entry.want, settings=entry.settings, styles=list(entry.styles),
+            forces=list(entry.forces), commands=list(self.commands), state=len(entry.state), motion=motion,
+            memory=memory, control=control, held=len(self.controls),
+        )  # fmt: skip
+        return Part(
+            about, entry.state, np.array(self.motion).reshape(frames, motion),
+            np.array(self.memory).reshape(frames, memory), np.array(self.controls).reshape(len(self.controls), control),
+            np.array(self.acting, np.uint8),
+        )  # fmt: skip
 
 
 class Recorder:
-    """A listener that keeps all frames of a session from now on.
+    """A listener that keeps all frames of a session from now on, through changes of the set and of time.
 
     It begins where no push or drag goes on: their commands lie before the recording, which could not
     be replayed.
@@ -175,106 +332,47 @@ class Recorder:
     ) -> None:
         if session.forced:
             raise UserError("a recording begins where no push or drag goes on; start it before, or after their end")
-        self._scene = session.scene
-        self._states, self._controls = [session.world.state[0].copy()], list[np.ndarray]()
-        self._commands: list[Timed] = []
+        session.scene.recipe  # noqa: B018 - refuses a body that nobody can make again
         self._about: dict[str, Any] = {"scenario": scenario, "controller": controller, "seed": seed}
         self._about["settings"] = dict(settings or {})
         self._session = session
+        session.mark()
+        self._done: list[Part] = []
+        self._open, self._entered = _Open(session), session.entered
+        self._names: list[str] = []
         session.listeners.append(self._hear)
 
     def __len__(self) -> int:
         """Frames so far."""
-        return len(self._controls)
+        return sum(part.about.frames for part in self._done) + len(self._open.motion)
 
     def stop(self) -> None:
         """Hear no more frames; what was recorded stays."""
         self._session.listeners.remove(self._hear)
 
     def _hear(self, session: Session, frame: Frame) -> None:
-        self._commands += [Timed(len(self._controls), command) for command in frame.commands]
-        self._states.append(frame.state)
-        self._controls.append(frame.control)
+        if session.entered is not self._entered:  # another scene, or another time
+            self._done.append(self._open.closed())
+            self._open, self._entered = _Open(session), session.entered
+        part, scene = self._open, session.scene
+        part.commands += [Timed(len(part.motion), command) for command in frame.commands]
+        part.motion.append(frame.state[1 : 1 + scene.model.nq + scene.model.nv].copy())
+        part.memory.append(session.world.view("userdata")[0, : sum(scene.memory.claims.values())].copy())
+        if not frame.law:
+            part.controls.append(frame.control)
+        if frame.acting not in self._names:
+            self._names.append(frame.acting)
+        part.acting.append(self._names.index(frame.acting))
 
     @property
     def recording(self) -> Recording:
         """What was recorded so far."""
+        parts = [part for part in (*self._done, self._open.closed()) if part.about.frames] or [self._open.closed()]
         header = RecordingHeader(
             format=FORMAT,
             versions={name: version(name) for name in ("tumble", "mujoco", "numpy", "numba")},
-            scene=json.loads(json.dumps(self._scene.recipe)),
-            fingerprint=self._scene.fingerprint,
-            commands=list(self._commands),
+            acting=list(self._names),
+            parts=[part.about for part in parts],
             **self._about,
         )
-        width = self._scene.motors.size
-        return Recording(header, np.array(self._states), np.array(self._controls).reshape(-1, width))
-
-
-class _Replay(Controller):
-    """Does again what was done; goals, wishes, scripts and settings have done their work in the recorded controls.
-
-    A controller's memory, MuJoCo's userdata, is taken from the recording too: it is no physics.
-    """
-
-    def __init__(self, recording: Recording) -> None:
-        self._recording, self._next = recording, 0
-
-    def start(self, sims: Sims) -> None:
-        self._next = 0
-
-    def control(self, sims: Sims) -> np.ndarray:
-        self._next += 1
-        if sims.scene.model.nuserdata:
-            sims.view("userdata")[0] = sims.scene.show(self._recording.states[self._next]).userdata
-        return self._recording.controls[self._next - 1 : self._next]
-
-    def check_goal(self, goal: Any) -> None:
-        pass
-
-    def set_goal(self, goal: Any) -> None:
-        pass
-
-    def check_wishes(self, wishes: Any) -> None:
-        pass
-
-    def set_wishes(self, sims: Any, wishes: Any) -> None:
-        pass
-
-    def check_script(self, sims: Any, acts: Any) -> None:
-        pass
-
-    def set_script(self, sims: Any, acts: Any) -> None:
-        pass
-
-    def check_parameters(self, changes: Any) -> None:
-        pass
-
-    def set_parameters(self, changes: Any) -> None:
-        pass
-
-
-def check_place(path: Path) -> None:
-    """Refuse a path that cannot become a file: its folder is missing, or it is a folder itself."""
-    if not os.path.isdir(path.parent):
-        raise UserError(f"no folder {path.parent} to write {path.name} into")
-    if os.path.isdir(path):
-        raise UserError(f"cannot write {path}: it is a folder")
-
-
-def replace_file(path: Path, write: Any) -> None:
-    """Call write(file) on a temporary file in path's folder, flush it to disk, rename it to path."""
-    check_place(path)
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        with open(beside, "xb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            os.unlink(beside)
-        if isinstance(error, OSError):
-            raise UserError(f"cannot write {path}: {error.strerror or error}") from None
-        raise
+        return Recording(header, parts)

@@ -1,63 +1,101 @@
 """Session: the live loop. Take commands, choose a control, act, publish a Frame.
 
-    session = Session(scene, Planned(CPBP(scene), balance(scene)), scene.state("rest"))
+    session = Session(scene, Planned(CPBP(scene)), scene.state("rest"), Balance())
     session.listeners.append(lambda session, frame: print(frame.time))
     session.send(Push("torso", (400, 0, 0)))
     while session.time < 5:
         session.step()
 
 Studio, recorder and benchmark are listeners of this loop. It runs as fast as it can: whoever wants
-real time paces it from outside.
+real time paces it from outside. Headless and live are the same loop.
 """
 
+import contextlib
 import math
 import time
-from collections import deque
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, is_dataclass
+from typing import Any
 
 import mujoco
 import numpy as np
 
 from tumble.control.controller import Controller
-from tumble.live.commands import Command, Do, Drag, Explode, Push, Release, Reset, SetGoal, SetParameter, Throw, Walk
+from tumble.controllers import refusal
+from tumble.errors import UserError, choose
+from tumble.goals.wants import Want, kept
+from tumble.live.commands import Command, Drag, Explode, Push, Release, Reset, Restyle, SetParameter, Throw
+from tumble.live.timed import TimedLaw
+from tumble.live.waiting import all_wanted, parameters_in, without_idle
+from tumble.walking.style import Style, builtin_styles
+from tumble.walking.style_file import written
+from tumble.world.drives import Servo
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
 
 @dataclass(frozen=True)
 class Frame:
-    """What happened in one control step. Arrays are copies.
+    """What happened in one frame of 1/30 s. Arrays are copies.
 
     Attributes:
-      index: from 0.
-      time: simulated seconds after the step.
+      index: counts from 0.
+      time: simulated seconds at its end.
       commands: applied before it.
-      control: (motors.size,) what was done.
-      state: (nstate,) after it.
-      broken: whether the live world went unstable.
-      control_seconds: wall time that choosing the control took.
+      control: that was held, or the mean over the steps of a law.
+      law: whether it was a law.
+      drive: name of the drive that acted.
+      acting: who of several controllers acted; '' where there is one.
+      state: after it.
+      broken: the simulation went unstable, so that the state is the default pose.
+      control_seconds: wall time of all control in it: that of a law, asked before every step, included.
     """
 
     index: int
     time: float
     commands: tuple[Command, ...]
     control: np.ndarray
+    law: bool
+    drive: str
+    acting: str
     state: np.ndarray
     broken: bool
     control_seconds: float
 
 
+WHOLE = 1 - 1e-6  # of a frame that is one
+
 Listener = Callable[["Session", Frame], None]
+
+
+@dataclass(frozen=True)
+class Entered:
+    """Where a session goes on from: its beginning, another scene or another time; enough to do the same again.
+
+    Attributes:
+      index: of the next frame.
+      state: with the memory of controllers; a copy.
+      want: all that is wanted.
+      forces: pushes and a drag that go on, with what is left of them.
+      settings: the controller's, by name.
+      styles: of walking, that are not the builtin ones, as texts; see `Restyle`.
+    """
+
+    index: int
+    state: np.ndarray
+    want: Want | None
+    forces: tuple[Push | Drag, ...]
+    settings: dict[str, Any]
+    styles: tuple[str, ...]
 
 
 @dataclass
 class _Force:
-    """A push that goes on for some frames."""
+    """A push that goes on for some frames; in the last one for a part of it, at that share of its force."""
 
-    body: int
+    body: str
     force: np.ndarray
-    frames: int
+    frames: float
 
 
 class Session:
@@ -67,26 +105,87 @@ class Session:
     foresee how they go on.
 
     Attributes:
-      world: the live `Sims`, one row.
+      scene, world: where it happens; the world is a `Sims` of one row. `enter` changes both.
       controller: who chooses.
+      wanted: all that is wanted by now; None where nobody has said anything.
       listeners: called with (session, frame) after every step.
-      start: the state it began in, a copy.
+      index: of the next frame.
+      waiting: commands that are applied before the next frame, without those that later ones make idle: of drags the
+        last one counts, of wants what they come to.
+      entered: where the present scene was entered, or time turned back to.
     """
 
-    def __init__(self, scene: Scene, controller: Controller, state: np.ndarray) -> None:
-        self.scene, self.controller = scene, controller
-        self.world = Sims(scene, nsim=1, nthread=1)
-        self.world.load(state)
-        self.start = state.copy()
+    def __init__(self, scene: Scene, controller: Controller, state: np.ndarray, want: Want | None = None) -> None:
+        self.controller = controller
+        self.wanted: Want | None = None
         self.listeners: list[Listener] = []
-        self.index = 0
-        self._inbox: deque[Command] = deque()
+        self.waiting: tuple[Command, ...] = ()
         self._pushes: list[_Force] = []
         self._drag: Drag | None = None
-        self._placed = mujoco.MjData(scene.model)
-        self._resistance = scene.model.dof_damping.copy()  # (nv,), N m s/rad, of joints and servos to a drag
-        self._resistance[scene.motors.qvel] += scene.model.actuator_gainprm[: scene.motors.joints, 0]
+        self._build(scene, state, 0)
         controller.start(self.world)
+        if want is not None:
+            self._check(want, None)
+            self._want(want)
+        self.mark()
+
+    def _build(self, scene: Scene, state: np.ndarray, index: int) -> None:
+        self.scene, self.index = scene, index
+        self.world = Sims(scene, nsim=1, nthread=1)
+        self.world.use(self.controller.drive)
+        self.world.load(state)
+        self._placed = mujoco.MjData(scene.model)
+        bodies = {scene.model.body(i).name for i in range(scene.model.nbody)}
+        self._pushes = [push for push in self._pushes if push.body in bodies]
+        if self._drag is not None and self._drag.body not in bodies:
+            self._drag = None
+
+    def mark(self) -> None:
+        """Note where it goes on from now, as a recording that begins here needs it."""
+        pushes = [Push(one.body, tuple(one.force.tolist()), one.frames * self.scene.dt) for one in self._pushes]
+        self._pushes = [self._begun(push) for push in pushes]  # rounded as they will be there
+        forces: tuple[Push | Drag, ...] = (*pushes, self._drag) if self._drag is not None else tuple(pushes)
+        settings = self.controller.settings
+        known = asdict(settings) if is_dataclass(settings) and not isinstance(settings, type) else {}
+        styles = [written(style) for style in styles_of(self.controller) if style not in builtin_styles().values()]
+        self.entered = Entered(self.index, self.world.state[0].copy(), self.wanted, forces, known, tuple(styles))
+
+    def enter(self, scene: Scene, state: np.ndarray | None = None) -> None:
+        """Go on in another scene of the same cast: with a prop more, another mass, other proportions.
+
+        Plan, memory, learning, pushes and what is wanted go on. The state is carried over where none is given.
+        """
+        if state is None:
+            state = scene.carried(self.world.state[0], self.scene)
+        self.controller.move(scene)
+        self._build(scene, state, self.index)
+        self._go_on()
+
+    def rewind(self, scene: Scene, state: np.ndarray, index: int, then: Want | None = None) -> None:
+        """Go on from a moment of the past, with what is wanted now; the controller begins anew, with that memory.
+
+        Args:
+          then: all that was wanted at that moment: a script that is wanted still goes on where it was.
+        """
+        if scene is not self.scene:
+            self.controller.move(scene)
+        self._pushes = []
+        self._build(scene, state, index)
+        self.controller.start(self.world)
+        if then is not None:
+            self.controller.want(self.world, then)
+        self.world.load(state)  # with the memory, which a start clears
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Want here what is wanted; of what waits, what this scene cannot do is forgotten."""
+        if self.wanted is not None:
+            self.controller.want(self.world, self.wanted)
+        waiting, self.waiting = self.waiting, ()
+        for command in waiting:
+            with contextlib.suppress(UserError):
+                self.send(command)
+        self.mark()
 
     @property
     def time(self) -> float:
@@ -103,42 +202,77 @@ class Session:
 
         Parameters that only make sense together are sent together.
         """
+        wanted = self.asked
         for command in commands:
-            command.check(self.scene)
-            if isinstance(command, SetGoal):
-                self.controller.check_goal(command.build(self.scene))
-            elif isinstance(command, Walk):
-                self.controller.check_wishes(command.wishes)
-            elif isinstance(command, Do):
-                self.controller.check_script(self.world, command.acts(self.scene))
+            if isinstance(command, Restyle):
+                self._check_style(command)
+            elif isinstance(command, Push | Drag | Release | Explode | Throw | Reset | SetParameter):
+                command.check(self.scene)
+            else:
+                wanted = self._check(command, wanted)
         if any(isinstance(command, SetParameter) for command in commands):
-            self.controller.check_parameters(_changes((*self._inbox, *commands)))
-        self._inbox += commands
+            self.controller.check_parameters(parameters_in((*self.waiting, *commands)))
+        self.waiting = without_idle((*self.waiting, *commands), self.wanted)
+
+    def _check_style(self, command: Restyle) -> None:
+        known = {style.name: style for style in styles_of(self.controller)}
+        if not known:
+            raise UserError("nobody here walks in a style; choose the controller 'walker'")
+        choose("style", command.built().name, known)
+
+    @property
+    def asked(self) -> Want | None:
+        """All that will be wanted in the next frame."""
+        return all_wanted(self.wanted, self.waiting)
+
+    @property
+    def drag(self) -> Drag | None:
+        """What will be dragged in the next frame."""
+        drags = [command for command in self.waiting if isinstance(command, Drag | Release)]
+        last = drags[-1] if drags else self._drag
+        return last if isinstance(last, Drag) else None
+
+    def _check(self, want: Want, wanted: Want | None) -> Want:
+        """All that is wanted after one more want; refuses what the controller does."""
+        want.check()
+        wanted = kept(wanted, want)
+        why = refusal(self.controller, self.world, wanted)
+        if why is not None:
+            raise UserError(why)
+        return wanted
 
     def step(self) -> Frame:
-        """One control step: commands, control, act, publish."""
-        commands = tuple(self._inbox.popleft() for _ in range(len(self._inbox)))
-        for command in commands:
-            self._apply(command)
-        if changes := _changes(commands):
-            self.controller.set_parameters(changes)
+        """One frame: commands, control, act, publish."""
+        commands = self.waiting
+        try:
+            for command in commands:
+                self._apply(command)
+            if changes := parameters_in(commands):
+                self.controller.set_parameters(changes)
+        finally:
+            self.waiting = self.waiting[len(commands) :]  # only now: others look at them from other threads meanwhile
         self.controller.attend(self._pull())
         began = time.perf_counter()
         control = self.controller.control(self.world)
         seconds = time.perf_counter() - began
+        drive = self.controller.drive
+        law = TimedLaw(control) if callable(control) else None
         forces = self.world.view("xfrc_applied")
         forces[0] = self._outside_forces()
-        self.world.act(control)
+        self.world.act(law or control, drive)
         forces[0] = 0
         self.index += 1
         frame = Frame(
             index=self.index - 1,
             time=self.time,
             commands=commands,
-            control=control[0].copy(),
+            control=law.mean[0] if law else np.array(control)[0],
+            law=law is not None,
+            drive=drive.name,
+            acting=self.controller.report().acting,
             state=self.world.state[0].copy(),
             broken=bool(self.world.broken[0]),
-            control_seconds=seconds,
+            control_seconds=seconds + (law.seconds if law else 0.0),
         )
         for listener in self.listeners:
             listener(self, frame)
@@ -147,8 +281,7 @@ class Session:
     def _apply(self, command: Command) -> None:
         match command:
             case Push():
-                frames = max(1, round(command.seconds / self.scene.dt))
-                self._pushes.append(_Force(self.scene.body(command.body), np.array(command.force), frames))
+                self._pushes.append(self._begun(command))
             case Explode():
                 self._pushes += self._blast(command)
             case Drag():
@@ -157,12 +290,19 @@ class Session:
                 self._drag = None
             case Throw() | Reset():
                 command.apply(self.world)
-            case SetGoal():
-                self.controller.set_goal(command.build(self.scene))
-            case Walk():
-                self.controller.set_wishes(self.world, command.wishes)
-            case Do():
-                self.controller.set_script(self.world, command.acts(self.scene))
+            case Restyle():
+                self.controller.restyle(command.built())  # type: ignore[attr-defined]
+            case SetParameter():
+                pass  # all at once, after the others
+            case _:
+                self._want(command)
+
+    def _begun(self, push: Push) -> _Force:
+        return _Force(push.body, np.array(push.force), push.seconds / self.scene.dt)
+
+    def _want(self, want: Want) -> None:
+        self.wanted = wanted = kept(self.wanted, want)
+        self.controller.want(self.world, wanted)
 
     def _pull(self) -> tuple[float, float] | None:
         """Horizontal direction in which somebody drags the character; None where nobody does."""
@@ -178,9 +318,9 @@ class Session:
         """(nbody, 6): forces and torques at the bodies' centres of mass in this step; counts pushes down."""
         total = np.zeros((self.scene.model.nbody, 6))
         for push in self._pushes:
-            total[push.body, :3] += push.force
+            total[self.scene.body(push.body), :3] += push.force if push.frames > WHOLE else push.frames * push.force
             push.frames -= 1
-        self._pushes = [push for push in self._pushes if push.frames > 0]
+        self._pushes = [push for push in self._pushes if push.frames > 1 - WHOLE]
         if self._drag is not None:
             total[self.scene.body(self._drag.body)] += self._spring(self._drag)
         return total
@@ -200,7 +340,10 @@ class Session:
         jacobian, inertia = np.zeros((3, model.nv)), np.zeros((model.nv, model.nv))
         mujoco.mj_jac(model, data, jacobian, None, point, body)
         mujoco.mj_fullM(model, data, inertia)
-        inertia[np.diag_indices(model.nv)] += dt * self._resistance
+        inertia[np.diag_indices(model.nv)] += dt * model.dof_damping
+        drive = self.controller.drive
+        if isinstance(drive, Servo):  # whose gains resist as damping does
+            inertia[drive.qvel, drive.qvel] += dt * drive.gains
         mobility = jacobian[:, own] @ np.linalg.solve(inertia[np.ix_(own, own)], jacobian[:, own].T)
         mass = model.body_subtreemass[self.scene.root(self.scene.whose(body) or "")]
         stiffness, damping = mass * drag.stiffness, mass * (drag.damping + dt * drag.stiffness)
@@ -224,9 +367,10 @@ class Session:
         away = centres[bodies] - np.array(blast.at)
         distance = np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 0.3)  # no bone gets more than 11-fold
         impulse = self.scene.model.body_mass[bodies, None] * blast.speed * away / distance**3
-        return [_Force(body, force, 1) for body, force in zip(bodies, impulse / self.scene.dt, strict=True)]
+        names = [self.scene.model.body(body).name for body in bodies]
+        return [_Force(name, force, 1) for name, force in zip(names, impulse / self.scene.dt, strict=True)]
 
 
-def _changes(commands: Iterable[Command]) -> dict[str, float]:
-    """Parameters by name that commands set; the last one counts."""
-    return {command.name: command.value for command in commands if isinstance(command, SetParameter)}
+def styles_of(controller: Controller) -> list[Style]:
+    """Styles of walking that can be changed; none where nobody walks so."""
+    return list(controller.styles) if hasattr(controller, "restyle") else []  # type: ignore[attr-defined]

@@ -27,7 +27,7 @@ class Adviser:
     """
 
     def __init__(self, scene: Scene, samples: int) -> None:
-        self._features, self._motors = Features(scene), scene.motors
+        self._features, self._motors = Features(scene), scene.drive
         self.features = self._features.size
         self._seen = np.empty((samples, self.features), np.float32)
         self._first = np.empty(self.features, np.float32)
@@ -53,7 +53,7 @@ class Adviser:
             said = learners.network.predict(self._seen[parents[one]])
             advice.append((one, np.clip(said, self._motors.low, self._motors.high)))
         if other.start < other.stop:
-            controls, distances = learners.forest.nearest(self._seen[parents[other]])
+            controls, distances = learners.forest.recall(self._seen[parents[other]])
             if np.isfinite(distances).all():  # none of them is while the forest knows nothing
                 advice.append((other, controls))
         return advice

@@ -5,11 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from tumble.control.controller import Controller
+from tumble.control.controller import Controller, Report
 from tumble.errors import UserError, unknown
 from tumble.goals import Goal, Term, looking
+from tumble.goals.judging import goal_of
+from tumble.goals.wants import Balance, Go, Juggle, Meet, Reach, StayOn, Want
 from tumble.planners.planner import Plan, Planner, check_sizes
 from tumble.settings import replaced
+from tumble.world.drives import Drive
+from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
 WEIGHT = "weight."  # before the name of a term, in the name of a parameter
@@ -20,18 +24,33 @@ class Planned(Controller):
 
     Attributes:
       planner: who finds the plan.
-      goal: what is wanted.
-      names: of the terms in the latest plan's values: the goal's and what it attends to.
       weights: factors on the values of the goal's terms, by name; terms not named have 1.
+      latest: the plan of the last frame.
     """
 
-    latest: Plan | None
+    takes = (Balance, Reach, Go, StayOn, Juggle, Meet)
 
-    def __init__(self, planner: Planner, goal: Goal) -> None:
-        self.planner, self.goal = planner, goal
-        self.names, self.weights = goal.names, dict[str, float]()
+    def __init__(self, planner: Planner, goal: Goal | None = None) -> None:
+        """Plan for a goal; None, for balance until something is wanted."""
+        self.planner, self.scene = planner, planner.scene
+        self._want: Want | None = None
+        self._goal = goal
+        self.weights = dict[str, float]()
         self._looking: Goal | None = None
-        self.latest = None
+        self._names: tuple[str, ...] = ()
+        self.latest: Plan | None = None
+
+    @property
+    def goal(self) -> Goal:
+        """What is wanted."""
+        if self._goal is None:
+            self._goal = goal_of(self.scene, Balance())
+        return self._goal
+
+    @property
+    def drive(self) -> Drive:  # type: ignore[override]
+        """That of the planner's simulations."""
+        return self.scene.drive
 
     @property
     def settings(self) -> Any:
@@ -52,15 +71,27 @@ class Planned(Controller):
         goal = self.goal if self._looking is None else self.goal + self._looking
         if self.weights:
             goal = goal.weighted(self.weights)
-        self.names = goal.names
+        self._names = goal.names
         self.latest = self.planner.plan(sims.state[0].copy(), goal)
         return self.latest.controls[:1]
 
-    def check_goal(self, goal: Goal) -> None:
-        pass
+    def refuses(self, sims: Sims, want: Want) -> str | None:
+        try:
+            goal_of(self.scene, want, self.planner.going)
+        except UserError as error:
+            return str(error)
+        return None
 
-    def set_goal(self, goal: Goal) -> None:
-        self.goal = goal
+    def want(self, sims: Sims, want: Want) -> None:
+        if want != self._want:
+            self._want, self._goal = want, goal_of(self.scene, want, self.planner.going)
+
+    def report(self) -> Report:
+        return Report(plan=self.latest, names=self._names)
+
+    def move(self, scene: Scene) -> None:
+        goal = self._goal if self._want is None else goal_of(scene, self._want, self.planner.going)  # or stay
+        self.scene, self.planner, self._goal = scene, self.planner.in_scene(scene), goal
 
     def check_parameters(self, changes: Mapping[str, float]) -> None:
         self._changed(changes)
@@ -72,7 +103,7 @@ class Planned(Controller):
         """
         settings, self.weights = self._changed(changes)
         old, self.planner = self.planner, self.planner.configured(settings)
-        if old.learners is not self.planner.learners:
+        if old.learner is not self.planner.learner:
             old.close()
 
     def close(self) -> None:

@@ -16,8 +16,7 @@ import numpy as np
 
 from tumble.errors import UserError, check_number
 from tumble.goals import Goal
-from tumble.learners import Learners
-from tumble.learners.experience import Experience
+from tumble.learners.learner import Learner
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
@@ -68,20 +67,24 @@ class Planner(ABC):
       sims: the simulations, one row a future.
       steps: control steps ahead, K.
       fixed: settings with which it is made and that it cannot change.
+      carried: names of what earlier frames left behind, all that `_forget` drops.
+      going: the goal by which it judges going where no style is asked for.
       learns: whether it learns.
-      memory: features of a situation and numbers of a plan, where it learns; else None.
-      about: what experience must have in common with it to be of use.
-      experience: what it guesses from and adds to; none until `remember`.
-      learners: what it learns with instead, where it has any; they may be replaced by others like them.
+      learner_kind: what it learns with, where it can learn.
+      memory: features of a state, and numbers of what is learned for it, where it learns; else None.
+      about: what a learner must have been taught by to be of use.
+      learner: what it learns with; some have none until `learn_with`.
     """
 
     settings: Any
     fixed: ClassVar[tuple[str, ...]] = ("samples", "horizon")
+    carried: ClassVar[tuple[str, ...]] = ()
+    going: ClassVar[str] = "steer"
     learns: bool = False
+    learner_kind: ClassVar[type[Learner] | None] = None
     memory: tuple[int, int] | None = None
     about: dict[str, Any] = {}  # noqa: RUF012 - replaced, never changed
-    experience: Experience | None = None
-    learners: Learners | None = None
+    learner: Learner | None = None
 
     def __init__(self, scene: Scene, samples: int, horizon: float, seed: int, nthread: int = 0) -> None:
         check_sizes(scene, samples, horizon)
@@ -106,21 +109,39 @@ class Planner(ABC):
         self.settings = settings
         return self
 
+    def in_scene(self, scene: Scene) -> "Planner":
+        """The planner in another scene with as many motors, say with one prop more: its plan and all it knows stay."""
+        other = type(self)(scene, self.settings, self._seed, self._nthread)
+        other.learn_from(self)
+        for name in ("rng", *self.carried):
+            if hasattr(self, name):
+                setattr(other, name, getattr(self, name))
+        return other
+
     def learn_from(self, other: "Planner") -> None:
         """Go on with what another planner learned, where that is of use here."""
         if (type(other), other.about, other.memory) == (type(self), self.about, self.memory):
-            self.experience, self.learners = other.experience, other.learners
+            self.learner = other.learner
 
-    def remember(self, experience: Experience) -> None:
-        """Guess from experience and add to it, where it learns so."""
-        if not self.learns or self.learners is not None:
-            raise UserError(f"{type(self).__name__} does not learn from experience; choose: smc")
-        self.experience = experience
+    def make_learner(self) -> Learner:
+        """What it could learn with, knowing nothing yet."""
+        if self.memory is None or self.learner_kind is None:
+            raise UserError(f"{type(self).__name__} does not learn")
+        return self.learner_kind.new(*self.memory, self._seed)
+
+    def learn_with(self, learner: Learner) -> None:
+        """Use what a learner knows, and teach it, from now on; one of another kind is refused."""
+        if not self.learns or self.learner_kind is not type(learner):
+            able = [kind.__name__.lower() for kind in Planner.__subclasses__() if kind.learner_kind is type(learner)]
+            raise UserError(f"{type(self).__name__} does not learn from {learner.kind}; choose: {', '.join(able)}")
+        if learner is not self.learner:
+            self.close()
+            self.learner = learner
 
     def close(self) -> None:
         """End threads of its own; raises what went wrong in one."""
-        if self.learners is not None:
-            self.learners.stop()
+        if self.learner is not None:
+            self.learner.stop()
 
     @abstractmethod
     def _forget(self) -> None:

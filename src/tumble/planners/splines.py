@@ -27,6 +27,7 @@ character that stands well by `balance` lets its arms and torso go.
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -106,9 +107,11 @@ class SplinePlanner(Planner):
       neutral: (motors.size,), the control of the first nominal spline.
     """
 
+    carried: ClassVar[tuple[str, ...]] = ("nominal", "frame", "_effort", "_spacing", "_every")
+
     def __init__(self, scene: Scene, settings: SplineSettings, seed: int = 0, nthread: int = 0) -> None:
         self.settings = settings
-        motors, joints = scene.motors, scene.character.joints.values()
+        motors, joints = scene.drive, scene.character.joints.values()
         self._activity = np.array([joint.activity for joint in joints])
         self.neutral = np.r_[np.zeros(motors.joints), np.ones(motors.size - motors.joints)]
         super().__init__(scene, settings.samples, settings.horizon, seed, nthread)
@@ -140,7 +143,7 @@ class SplinePlanner(Planner):
     @property
     def spread(self) -> np.ndarray:
         """(motors.size,), the unit of noise: the joints' activities in rad/s, then `limit_spread`."""
-        limits = self.scene.motors.size - self.scene.motors.joints
+        limits = self.scene.drive.size - self.scene.drive.joints
         return np.concatenate([self._activity, np.full(limits, self.settings.limit_spread)])
 
     @property
@@ -159,7 +162,7 @@ class SplinePlanner(Planner):
         knots = self.rng.standard_normal((self.settings.samples, *self.nominal.shape))
         knots *= deviation
         knots += self.nominal
-        np.clip(knots, self.scene.motors.low, self.scene.motors.high, out=knots)
+        np.clip(knots, self.scene.drive.low, self.scene.drive.high, out=knots)
         return knots
 
     def plan(self, state: np.ndarray, goal: Goal) -> Plan:
@@ -248,6 +251,8 @@ class CEM(SplinePlanner):
     one round a frame, the distribution is carried on to the next frame, and its width has a floor
     so that the character keeps on its guard.
     """
+
+    carried = (*SplinePlanner.carried, "deviation")
 
     def __init__(self, scene: Scene, settings: CEMSettings = CEMSettings(), seed: int = 0, nthread: int = 0) -> None:
         super().__init__(scene, settings, seed, nthread)

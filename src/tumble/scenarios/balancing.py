@@ -8,7 +8,7 @@ import numpy as np
 
 from tumble.errors import check_number
 from tumble.live.commands import Explode, Push
-from tumble.scenarios.scenario import Scenario, Trial
+from tumble.scenarios.scenario import PLANNING, Scenario, Setup
 from tumble.world.scene import Scene
 
 LATER = 5.0  # s after a disturbance, when it is judged
@@ -21,8 +21,8 @@ class Stand(Scenario):
     name: ClassVar[str] = "stand"
     summary: ClassVar[str] = "stand undisturbed for 10 s"
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
-        return Trial(scene.state("rest"), seconds=10.0)
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
+        return Setup(scene.state("rest"), seconds=10.0)
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ class Pushed(Scenario):
     def __post_init__(self) -> None:
         check_number("force", self.force, 0.0, 1e5)
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
         angle, when = rng.uniform(0, 2 * np.pi), rng.uniform(1.0, 2.0)
         force = (self.force * math.cos(angle), self.force * math.sin(angle), 0.0)
         push = Push(scene.character.trunk, force, seconds=0.1)
-        return Trial(scene.state("rest"), when + push.seconds + LATER, [(when, push)])
+        return Setup(scene.state("rest"), when + push.seconds + LATER, [(when, push)])
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,10 @@ class GetUp(Scenario):
 
     name: ClassVar[str] = "getup"
     summary: ClassVar[str] = "get up from lying on the back in a T-pose, judged at 5 s"
+    controllers: ClassVar[tuple[str, ...]] = (*PLANNING, "relay")
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
-        return Trial(scene.state("t-pose", lying="supine"), seconds=LATER)
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
+        return Setup(scene.state("t-pose", lying="supine"), seconds=LATER)
 
 
 @dataclass(frozen=True)
@@ -62,9 +63,10 @@ class GetUpProne(Scenario):
 
     name: ClassVar[str] = "getup-prone"
     summary: ClassVar[str] = "get up from lying on the face in a T-pose, judged at 5 s"
+    controllers: ClassVar[tuple[str, ...]] = (*PLANNING, "relay")
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
-        return Trial(scene.state("t-pose", lying="prone"), seconds=LATER)
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
+        return Setup(scene.state("t-pose", lying="prone"), seconds=LATER)
 
 
 @dataclass(frozen=True)
@@ -80,8 +82,8 @@ class Explosion(Scenario):
     def __post_init__(self) -> None:
         check_number("speed", self.speed, 0.0, 1000.0)
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
         angle, when = rng.uniform(0, 2 * np.pi), rng.uniform(1.0, 2.0)
         place = (0.7 * math.cos(angle), 0.7 * math.sin(angle), 0.0)
         blast = Explode(place, self.speed)
-        return Trial(scene.state("rest"), when + LATER, [(when, blast)])
+        return Setup(scene.state("rest"), when + LATER, [(when, blast)])

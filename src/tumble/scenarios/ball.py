@@ -8,9 +8,10 @@ import numpy as np
 
 from tumble.characters import Character
 from tumble.errors import check_number
-from tumble.live.commands import Push, SetGoal
+from tumble.goals.wants import Juggle, Reach, StayOn, Together, Want
+from tumble.live.commands import Push
 from tumble.scenarios.history import History, hand_near
-from tumble.scenarios.scenario import Scenario, Trial
+from tumble.scenarios.scenario import PLANNING, Scenario, Setup
 from tumble.world.props import Ball
 from tumble.world.scene import Scene
 
@@ -23,7 +24,7 @@ LEANING = math.cos(math.pi / 4)  # of the trunk's angle from the vertical that s
 
 @dataclass(frozen=True)
 class OnBall(Scenario):
-    """Dropped onto a rolling ball of 50 cm radius, stay on it. Trial B of hamalainen2015 section 5.6."""
+    """Dropped onto a rolling ball of 50 cm radius, stay on it. Setup B of hamalainen2015 section 5.6."""
 
     mass: float = 250.0
     """Of the ball, kg."""
@@ -36,6 +37,7 @@ class OnBall(Scenario):
 
     name: ClassVar[str] = "ball"
     summary: ClassVar[str] = "dropped onto a rolling ball (--mass KG --rolling M/S --force N), on it at 5 s (--until S)"
+    controllers: ClassVar[tuple[str, ...]] = PLANNING
 
     def __post_init__(self) -> None:
         check_number("mass", self.mass, 0.1, 1e4)
@@ -46,19 +48,19 @@ class OnBall(Scenario):
     def scene(self, character: Character, seed: int = 0) -> Scene:
         return Scene(character, [Ball("ball", RADIUS, self.mass)])
 
-    def wants(self) -> SetGoal:
-        return SetGoal("ball")
+    def wants(self) -> Want:
+        return StayOn()
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
         angle = rng.uniform(0, 2 * np.pi)
         x, y = self.rolling * math.cos(angle), self.rolling * math.sin(angle)
         above = scene.state("t-pose", height=2 * RADIUS + DROP)
         state = scene.placed(above, "ball", (0, 0, RADIUS), (x, y, 0), (-y / RADIUS, x / RADIUS, 0))
         if self.force == 0:
-            return Trial(state, self.until)
+            return Setup(state, self.until)
         angle = rng.uniform(0, 2 * np.pi)
         push = Push(scene.character.trunk, (self.force * math.cos(angle), self.force * math.sin(angle), 0.0))
-        return Trial(state, self.until, [(2.0, push)])
+        return Setup(state, self.until, [(2.0, push)])
 
     def success(self, history: History) -> bool:
         return history.lasted(KEPT) and bool(on_top(history)[history.last(KEPT)].all())
@@ -104,19 +106,19 @@ class OnBallReach(OnBall):
         super().__post_init__()
         check_number("until", self.until, REACHING + KEPT, 3600)
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
-        trial = super().trial(scene, rng)
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
+        trial = super().setup(scene, rng)
         angle, away, height = rng.uniform(-0.5, 1.2), rng.uniform(0.3, 0.6), rng.uniform(1.9, 2.5)
         target = (away * math.cos(angle), away * math.sin(angle), height)
-        goal = SetGoal("ball-reach", target=target, hand="left")
-        return Trial(trial.state, self.until, [(REACHING, goal), *trial.events])
+        goal = Together((StayOn(), Reach(target)))
+        return Setup(trial.state, self.until, [(REACHING, goal), *trial.events])
 
     def success(self, history: History) -> bool:
         return super().success(history) and hand_near(history)
 
 
 @dataclass(frozen=True)
-class Juggle(Scenario):
+class JuggleBall(Scenario):
     """Keep a ball off the ground, on the head or any other body part."""
 
     mass: float = 1.0
@@ -126,6 +128,7 @@ class Juggle(Scenario):
 
     name: ClassVar[str] = "juggle"
     summary: ClassVar[str] = "a ball dropped upon the head never touches the ground in 10 s"
+    controllers: ClassVar[tuple[str, ...]] = PLANNING
 
     def __post_init__(self) -> None:
         check_number("mass", self.mass, 0.01, 100)
@@ -134,15 +137,15 @@ class Juggle(Scenario):
     def scene(self, character: Character, seed: int = 0) -> Scene:
         return Scene(character, [Ball("ball", self.radius, self.mass)])
 
-    def wants(self) -> SetGoal:
-        return SetGoal("juggle")
+    def wants(self) -> Want:
+        return Juggle()
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
         state = scene.state("rest")
         head = scene.show(state).body(scene.character.head).xipos
         x, y = rng.uniform(-0.03, 0.03, 2)
         place = (head[0] + x, head[1] + y, head[2] + 0.25 + self.radius)
-        return Trial(scene.placed(state, "ball", place), seconds=10.0)
+        return Setup(scene.placed(state, "ball", place), seconds=10.0)
 
     def success(self, history: History) -> bool:
         return history.lasted(1.0) and not (history.of("ball.ground") > 0).any()

@@ -11,9 +11,9 @@ import numpy as np
 
 from tumble.characters import Character, biped
 from tumble.errors import check_number
-from tumble.live.commands import Walk
+from tumble.goals.wants import Go, Want
 from tumble.scenarios.history import FALLEN, History
-from tumble.scenarios.scenario import Scenario, Trial
+from tumble.scenarios.scenario import Scenario, Setup
 from tumble.scenarios.walking import walking_scene
 from tumble.world.props import Companion
 from tumble.world.scene import Scene
@@ -42,8 +42,8 @@ class CrowdDance(Scenario):
 
     name: ClassVar[str] = "crowd"
     summary: ClassVar[str] = "16 dancers (--dancers N) of random proportions, 60 s: at most 2 fall, nobody is stuck"
-    controller: ClassVar[str] = "crowd"
-    character: ClassVar[str] = "biped"
+    controllers: ClassVar[tuple[str, ...]] = ("crowd",)
+    characters: ClassVar[tuple[str, ...]] = ("biped",)
     strewn: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -67,15 +67,15 @@ class CrowdDance(Scenario):
         side = math.ceil(math.sqrt(self.dancers))
         return APART * (i // side - (side - 1) / 2), APART * (i % side - (side - 1) / 2)
 
-    def wants(self) -> Walk:
-        return Walk()
+    def wants(self) -> Want:
+        return Go()
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
         data = scene.show(scene.state())
         heading = rng.uniform(-math.pi, math.pi)
         data.qpos[:2] = self._place(0)
         data.qpos[3:7] = math.cos(heading / 2), 0.0, 0.0, math.sin(heading / 2)
-        return Trial(scene.read(data), self.until)
+        return Setup(scene.read(data), self.until)
 
     def sights(self, scene: Scene) -> Mapping[str, Callable[[Sims], np.ndarray]]:
         return {"overlap": Overlap(scene)}

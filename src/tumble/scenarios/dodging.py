@@ -8,10 +8,11 @@ import numpy as np
 
 from tumble.characters import Character
 from tumble.errors import check_number
-from tumble.live.commands import Push, SetGoal, Throw
+from tumble.goals.wants import Balance, Want
+from tumble.live.commands import Push, Throw
 from tumble.scenarios.balancing import LATER
 from tumble.scenarios.history import History
-from tumble.scenarios.scenario import Scenario, Trial
+from tumble.scenarios.scenario import Scenario, Setup
 from tumble.world.props import Ball
 from tumble.world.scene import Scene
 
@@ -38,8 +39,8 @@ class Dodge(Scenario):
 
     name: ClassVar[str] = "dodge"
     summary: ClassVar[str] = "a sphere of 3 x the own mass from any side (--throws N --speed M/S), judged 5 s later"
-    controller: ClassVar[str] = "smc"
-    character: ClassVar[str] = "humanoid-light"
+    controllers: ClassVar[tuple[str, ...]] = ("smc", "cpbp")
+    characters: ClassVar[tuple[str, ...]] = ("humanoid-light",)
     pose: ClassVar[str] = "ready"
     roll: ClassVar[bool] = False  # whether turning onto the face is a goal too
 
@@ -55,17 +56,17 @@ class Dodge(Scenario):
         radius = (3 * mass / (4 * math.pi * DENSITY)) ** (1 / 3)
         return Scene(character, [Ball("ball", radius, mass)])
 
-    def wants(self) -> SetGoal:
-        return SetGoal("balance", pose=self.pose, roll=self.roll)
+    def wants(self) -> Want:
+        return Balance(pose=self.pose, roll=self.roll)
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
         state = scene.state(self.pose)
         when, events = rng.uniform(0.5, 1.0), []
         for _ in range(self.throws):
             when = scene.dt * round(when / scene.dt)  # where a frame begins: none is judged late
             events.append((when, self._throw(scene, state, rng)))
             when += self.after
-        return Trial(state, when, events)
+        return Setup(state, when, events)
 
     def _throw(self, scene: Scene, state: np.ndarray, rng: np.random.Generator) -> Throw:
         """From a random side and height between hip and chest; it is at that height again when it is at the root."""
@@ -107,7 +108,7 @@ class DodgeHeavy(Dodge):
 
     name: ClassVar[str] = "dodge-heavy"
     summary: ClassVar[str] = "dodge with a heavy torso, judged 8 s later; use --horizon 3.5"
-    character: ClassVar[str] = "humanoid-heavy"
+    characters: ClassVar[tuple[str, ...]] = ("humanoid-heavy",)
     roll: ClassVar[bool] = True
 
 
@@ -120,19 +121,19 @@ class Impulse(Scenario):
 
     name: ClassVar[str] = "impulse"
     summary: ClassVar[str] = "a blow at a random bone from a random side (--impulse N*s, default 60), judged 5 s later"
-    controller: ClassVar[str] = "smc"
-    character: ClassVar[str] = "humanoid-light"
+    controllers: ClassVar[tuple[str, ...]] = ("smc", "cpbp")
+    characters: ClassVar[tuple[str, ...]] = ("humanoid-light",)
     pose: ClassVar[str] = "ready"
 
     def __post_init__(self) -> None:
         check_number("impulse", self.impulse, 0, 1e4)
 
-    def wants(self) -> SetGoal:
-        return SetGoal("balance", pose=self.pose)
+    def wants(self) -> Want:
+        return Balance(pose=self.pose)
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
         angle, up, when = rng.uniform(0, 2 * np.pi), rng.uniform(0, 1), rng.uniform(1.0, 2.0)
         bone = scene.bones[rng.integers(len(scene.bones))]
         level, force = math.sqrt(1 - up**2), self.impulse / BLOW  # uniform on the upper half of a sphere
         blow = Push(bone, (force * level * math.cos(angle), force * level * math.sin(angle), force * up), BLOW)
-        return Trial(scene.state(self.pose), when + BLOW + LATER, [(when, blow)])
+        return Setup(scene.state(self.pose), when + BLOW + LATER, [(when, blow)])

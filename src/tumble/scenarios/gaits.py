@@ -11,10 +11,11 @@ from typing import ClassVar
 import numpy as np
 
 from tumble.errors import check_number
-from tumble.live.commands import Command, Reset, SetGoal, SetParameter
+from tumble.goals.wants import Go, Want
+from tumble.live.commands import Command, Reset, SetParameter
 from tumble.scenarios.history import UPRIGHT, History
 from tumble.scenarios.locomotion import along
-from tumble.scenarios.scenario import Scenario, Trial
+from tumble.scenarios.scenario import Scenario, Setup
 from tumble.world.scene import Scene
 
 PACE = 1.0  # m/s, section 4.1
@@ -48,18 +49,18 @@ class LearnWalk(Scenario):
 
     name: ClassVar[str] = "learn-walk"
     summary: ClassVar[str] = "learn to walk at 1 m/s (--pace) from nothing: 10 s of it without a fall within 60 s"
-    controller: ClassVar[str] = "mcts"
-    character: ClassVar[str] = "humanoid-walker"
+    controllers: ClassVar[tuple[str, ...]] = ("mcts", "cpbp", "walker", "relay")
+    characters: ClassVar[tuple[str, ...]] = ("humanoid-walker", "biped")
 
     def __post_init__(self) -> None:
         check_number("pace", self.pace, 0.1, 5)
         check_number("until", self.until, STEADY, 3600)
 
-    def wants(self) -> SetGoal:
-        return SetGoal("gait", velocity=(self.pace, 0.0))
+    def wants(self) -> Want:
+        return Go(speed=self.pace, heading=0.0)
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
-        return Trial(scene.state("rest"), self.until, respond=back_up)
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
+        return Setup(scene.state("rest"), self.until, respond=back_up)
 
     def success(self, history: History) -> bool:
         return history.lasted(STEADY) and history.stable(STEADY, SHARE * self.pace) is not None
@@ -84,8 +85,9 @@ class LearnHop(LearnWalk):
 
     name: ClassVar[str] = "learn-hop"
     summary: ClassVar[str] = "learn to hop on one leg at 1 m/s from nothing: 10 s without a fall within 60 s"
-    character: ClassVar[str] = "monoped"
-    settings: ClassVar[Mapping[str, float]] = ONE_LEG
+    controllers: ClassVar[tuple[str, ...]] = ("mcts", "cpbp")
+    characters: ClassVar[tuple[str, ...]] = ("monoped",)
+    settings: ClassVar[Mapping[str, Mapping[str, float]]] = {"mcts": ONE_LEG}
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,8 @@ class LearnTrot(LearnWalk):
 
     name: ClassVar[str] = "learn-trot"
     summary: ClassVar[str] = "learn to go on four legs at 1 m/s from nothing: 10 s without a fall within 60 s"
-    character: ClassVar[str] = "quadruped"
+    controllers: ClassVar[tuple[str, ...]] = ("mcts", "cpbp")
+    characters: ClassVar[tuple[str, ...]] = ("quadruped",)
 
 
 def ups_and_downs(history: History) -> dict[str, float]:
@@ -117,8 +120,8 @@ class Pole(Scenario):
 
     name: ClassVar[str] = "pole"
     summary: ClassVar[str] = "walk to a pole that moves 3 to 6 m away when it is reached: 6 of them (--poles) in 60 s"
-    controller: ClassVar[str] = "mcts"
-    character: ClassVar[str] = "humanoid-walker"
+    controllers: ClassVar[tuple[str, ...]] = ("mcts", "cpbp", "walker", "relay")
+    characters: ClassVar[tuple[str, ...]] = ("humanoid-walker", "biped")
 
     def __post_init__(self) -> None:
         check_number("near", self.near, 0.1, 100)
@@ -126,10 +129,10 @@ class Pole(Scenario):
         check_number("within", self.within, 0.1, 10)
         check_number("poles", self.poles, 1, 1000)
 
-    def wants(self) -> SetGoal:
-        return SetGoal("gait", target=(self.near, 0.0, 0.0))
+    def wants(self) -> Want:
+        return Go(target=(self.near, 0.0, 0.0))
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
         seed = int(rng.integers(2**63))
 
         def respond(history: History) -> Sequence[Command]:
@@ -137,13 +140,13 @@ class Pole(Scenario):
             moved = [self.moved(poles[-1], seed, len(poles))] if poles and self.reached(history, poles[-1]) else []
             return [*back_up(history), *moved]
 
-        return Trial(scene.state("rest"), 60.0, [(0.0, self.moved((0.0, 0.0, 0.0), seed, 0))], respond)
+        return Setup(scene.state("rest"), 60.0, [(0.0, self.moved((0.0, 0.0, 0.0), seed, 0))], respond)
 
-    def moved(self, pole: Sequence[float], seed: int, count: int) -> SetGoal:
+    def moved(self, pole: Sequence[float], seed: int, count: int) -> Want:
         """The goal of going to the next pole, the count-th of a seed: somewhere around a pole, m."""
         rng = np.random.default_rng((seed, count))
         angle, away = rng.uniform(-np.pi, np.pi), rng.uniform(self.near, self.far)
-        return SetGoal("gait", target=(pole[0] + away * math.cos(angle), pole[1] + away * math.sin(angle), 0.0))
+        return Go(target=(pole[0] + away * math.cos(angle), pole[1] + away * math.sin(angle), 0.0))
 
     def reached(self, history: History, pole: Sequence[float]) -> bool:
         """Whether it is there now."""
@@ -161,8 +164,8 @@ class Pole(Scenario):
 
 def placed(history: History) -> list[tuple[float, float, float]]:
     """Where the poles were and the last one is, m."""
-    goals = [command for _, command in history.commands if isinstance(command, SetGoal) and command.goal == "gait"]
-    return [goal.target for goal in goals if goal.target is not None]
+    goes = [command for _, command in history.commands if isinstance(command, Go)]
+    return [go.target for go in goes if go.target is not None]
 
 
 @dataclass(frozen=True)
@@ -174,22 +177,19 @@ class TurnGait(Scenario):
 
     name: ClassVar[str] = "turn"
     summary: ClassVar[str] = "walk at 1 m/s (--pace), turn by 45 to 135 degrees every 6 s: half of that along, no fall"
-    controller: ClassVar[str] = "mcts"
-    character: ClassVar[str] = "humanoid-walker"
+    controllers: ClassVar[tuple[str, ...]] = ("mcts", "cpbp", "walker", "relay")
+    characters: ClassVar[tuple[str, ...]] = ("humanoid-walker", "biped")
 
     def __post_init__(self) -> None:
         check_number("pace", self.pace, 0.1, 5)
 
-    def wants(self) -> SetGoal:
-        return SetGoal("gait", velocity=(self.pace, 0.0))
+    def wants(self) -> Want:
+        return Go(speed=self.pace, heading=0.0)
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
         angles = np.cumsum(rng.uniform(np.pi / 4, 3 * np.pi / 4, 4) * rng.choice([-1, 1], 4))
-        events = [
-            (6.0 * (i + 1), SetGoal("gait", velocity=(self.pace * math.cos(a), self.pace * math.sin(a))))
-            for i, a in enumerate(angles)
-        ]
-        return Trial(scene.state("rest"), 30.0, events, back_up)
+        events = [(6.0 * (i + 1), Go(speed=self.pace, heading=float(a))) for i, a in enumerate(angles)]
+        return Setup(scene.state("rest"), 30.0, events, back_up)
 
     def success(self, history: History) -> bool:
         return history.lasted(1.0) and history.downs() == 0 and along(history) >= 0.5 * self.pace
@@ -209,20 +209,20 @@ class Stop(Scenario):
 
     name: ClassVar[str] = "stop"
     summary: ClassVar[str] = "walk 5 s (--walk S), stop: in the last of 5 more seconds upright and below 0.2 m/s"
-    controller: ClassVar[str] = "mcts"
-    character: ClassVar[str] = "humanoid-walker"
+    controllers: ClassVar[tuple[str, ...]] = ("mcts", "cpbp", "walker", "relay")
+    characters: ClassVar[tuple[str, ...]] = ("humanoid-walker", "biped")
     SLOW: ClassVar[float] = 0.2  # m/s
 
     def __post_init__(self) -> None:
         check_number("pace", self.pace, 0.1, 5)
         check_number("walk", self.walk, 1, 55)
 
-    def wants(self) -> SetGoal:
-        return SetGoal("gait", velocity=(self.pace, 0.0))
+    def wants(self) -> Want:
+        return Go(speed=self.pace, heading=0.0)
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
-        stand = SetGoal("gait", velocity=(0.0, 0.0), facing=(1.0, 0.0))
-        return Trial(scene.state("rest"), self.walk + 5.0, [(self.walk, stand)], back_up)
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
+        stand = Go(speed=0.0, heading=0.0)
+        return Setup(scene.state("rest"), self.walk + 5.0, [(self.walk, stand)], back_up)
 
     def success(self, history: History) -> bool:
         """Whether over the last second only feet touched, the trunk was upright and it was slow; never by a Reset."""
@@ -254,20 +254,20 @@ class PlanarNet(Scenario):
 
     name: ClassVar[str] = "planar-net"
     summary: ClassVar[str] = "learn to walk in the plane for 60 s (--learn S), then 10 s by the network alone, no fall"
-    controller: ClassVar[str] = "mcts"
-    character: ClassVar[str] = "planar-walker"
+    controllers: ClassVar[tuple[str, ...]] = ("mcts",)  # who has a network
+    characters: ClassVar[tuple[str, ...]] = ("planar-walker",)
 
     def __post_init__(self) -> None:
         check_number("pace", self.pace, 0.1, 5)
         check_number("learn", self.learn, 0, 3600)
         check_number("alone", self.alone, 1, 3600)
 
-    def wants(self) -> SetGoal:
-        return SetGoal("gait", velocity=(self.pace, 0.0))
+    def wants(self) -> Want:
+        return Go(speed=self.pace, heading=0.0)
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
         events = [(self.learn, SetParameter("search", 0.0))]
-        return Trial(scene.state("rest"), self.learn + self.alone, events, back_up)
+        return Setup(scene.state("rest"), self.learn + self.alone, events, back_up)
 
     def success(self, history: History) -> bool:
         alone = self.metrics(history)

@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from tumble.controllers import Wants
-from tumble.live.commands import Command, Reset, SetGoal
+from tumble.goals.wants import SIDES, WANTS, Go, Reach, Want, kept, part
+from tumble.live.commands import Command, Reset
 from tumble.live.session import Frame, Session
-from tumble.world.motors import ForceMotors
+from tumble.world.drives import Torque
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
@@ -25,7 +25,7 @@ class History:
     """A listener that notes how the character does.
 
     Attributes:
-      wants: what the character wants, until a command says otherwise; None where nobody said so.
+      wants: (seconds, all that is wanted since), from the beginning.
       began: simulated seconds at its first frame.
       frames: how many it has seen.
       commands: (seconds, command) as they were applied.
@@ -35,7 +35,7 @@ class History:
     SIGHT: ClassVar[float] = 0.1  # s between two looks at what sensors do not tell
 
     def __init__(
-        self, scene: Scene, wants: Wants | None = None, began: float = 0.0,
+        self, scene: Scene, want: Want | None = None, began: float = 0.0,
         sights: Mapping[str, Callable[[Sims], np.ndarray]] = {},
     ) -> None:  # fmt: skip
         """Follow a scene.
@@ -43,35 +43,101 @@ class History:
         Args:
           sights: by name, what is looked at ten times a second beside the sensors: a row of numbers for the live world.
         """
-        self.scene, self.wants, self.began = scene, wants, began
+        self.scene, self.began = scene, began
+        self.wants: list[tuple[float, Want]] = [] if want is None else [(began, want)]
         self._clock = time.perf_counter()
         self._standing = scene.show(scene.state("rest")).body(scene.character.root).xipos[2]
         feet = (*scene.character.feet, *scene.character.toes)
         self._others = np.array([bone not in feet for bone in scene.bones])
         self._rows = np.empty((64, scene.model.nsensordata))  # of the sensors; those of `frames` count
+        self._angles: list[np.ndarray] = []
         self._speeds: list[np.ndarray] = []
-        self._controls: list[np.ndarray] = []
+        self._torques: list[np.ndarray] = []
+        self._acting: list[str] = []
         self._walls: list[float] = []
         self._sights = sights
+        self._every = max(1, round(self.SIGHT / scene.dt))  # frames between two looks
         self._seen: dict[str, list[np.ndarray]] = {name: [] for name in sights}
         self.frames = 0
         self.commands: list[tuple[float, Command]] = []
         self.broken = False
 
     def __call__(self, session: Session, frame: Frame) -> None:
+        if session.scene is not self.scene:
+            self._move(session.scene)
         view = session.world.view
-        self.commands += [(self.time, command) for command in frame.commands]
+        for command in frame.commands:
+            self.commands.append((self.time, command))
+            if isinstance(command, WANTS):
+                self.wants.append((self.time, kept(self.wants[-1][1] if self.wants else None, command)))
         if self.frames == len(self._rows):
             self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
         self._rows[self.frames] = view("sensordata")[0]
-        if self.frames % max(1, round(self.SIGHT / self.scene.dt)) == 0:
+        if self.frames % self._every == 0:
             for name, look in self._sights.items():
                 self._seen[name].append(look(session.world))
         self.frames += 1
         self._walls.append(time.perf_counter() - self._clock)
-        self._speeds.append(view("qvel")[0, self.scene.motors.qvel].copy())
-        self._controls.append(frame.control)
+        self._angles.append(view("qpos")[0, self.scene.drive.qpos].copy())
+        self._speeds.append(view("qvel")[0, self.scene.drive.qvel].copy())
+        self._torques.append(_torques(self.scene, frame))
+        self._acting.append(frame.acting)
         self.broken |= frame.broken
+
+    def _move(self, scene: Scene) -> None:
+        """Go on in another scene: what its sensors would have read before is 0 where there were none."""
+        rows = np.zeros((len(self._rows), scene.model.nsensordata))
+        for name, place in scene.channels.items():
+            before = self.scene.channels.get(name, slice(0, 0))
+            if before.stop - before.start == place.stop - place.start:
+                rows[:, place] = self._rows[:, before]
+        self.scene, self._rows = scene, rows
+
+    def wanted(self, when: float) -> Want | None:
+        """All that was wanted in the frame that ends at a time."""
+        before = [want for since, want in self.wants if since < when - 0.5 * self.scene.dt]
+        return before[-1] if before else self.wants[0][1] if self.wants else None
+
+    def cut(self, frames: int, want: Want | None = None) -> None:
+        """Forget all but the first frames, as where time is turned back.
+
+        Args:
+          want: all that is wanted from there on; where it is not given, what is wanted now.
+        """
+        want = want or (self.wants[-1][1] if self.wants else None)
+        self.frames = frames = min(max(frames, 0), self.frames)
+        end = self.time - 0.5 * self.scene.dt
+        self.commands = [(when, command) for when, command in self.commands if when < end]
+        self.wants = [(when, one) for when, one in self.wants if when < end]
+        if want is not None and (not self.wants or self.wants[-1][1] != want):
+            self.wants.append((self.time, want))
+        for looks in self._seen.values():
+            del looks[-(-frames // self._every) :]
+        for kept_list in (self._walls, self._angles, self._speeds, self._torques, self._acting):
+            del kept_list[frames:]
+        self.broken = False
+
+    def forget(self, seconds: float) -> None:
+        """Keep little more than the last seconds, and all that was wanted."""
+        drop = self.frames - round(seconds / self.scene.dt)
+        drop -= drop % self._every  # looks stay in step
+        if drop <= 0:
+            return
+        for looks in self._seen.values():
+            del looks[: drop // self._every]
+        self._rows = self._rows[drop : self.frames].copy()
+        self.frames -= drop
+        self.began += drop * self.scene.dt
+        self.commands = [
+            (when, command) for when, command in self.commands if when >= self.began or isinstance(command, WANTS)
+        ]
+        for kept_list in (self._walls, self._angles, self._speeds, self._torques, self._acting):
+            del kept_list[:drop]
+
+    @property
+    def acting(self) -> np.ndarray:
+        """(frames,): names of who acted, '' where there is one controller."""
+        return np.array(self._acting, dtype=str)
 
     def of(self, channel: str) -> np.ndarray:
         """(frames, d): a channel of the scene in every frame, live."""
@@ -132,14 +198,13 @@ class History:
         0 where nobody wanted to go anywhere yet, or wanted to stand.
         """
         ways, com = np.zeros((self.frames, 2)), self.of("com")[:, :2]
-        for when, wanted in ((self.began, self.wants), *self.commands):
-            if not isinstance(wanted, SetGoal):
-                continue
+        for when, want in self.wants:
+            go = part(want, Go)
             later = slice(max(0, self.frame(when)), None)
-            if wanted.velocity is not None:
-                ways[later] = wanted.velocity
-            elif wanted.target is not None:
-                ways[later] = np.array(wanted.target)[:2] - com[later]
+            if go is not None and go.target is not None:
+                ways[later] = np.array(go.target)[:2] - com[later]
+            elif go is not None:
+                ways[later] = go.velocity
         speeds = (ways * self.of("com_velocity")[:, :2]).sum(axis=1)
         return speeds / np.maximum(np.linalg.norm(ways, axis=1), 1e-9)
 
@@ -215,19 +280,19 @@ class History:
         first = np.flatnonzero(happened)
         return float(first[0] if first.size else self.frames) * self.scene.dt
 
-    def peak_torque(self, within: float = 0.02) -> float:
-        """Largest torque of any joint, N m, as the mean over so many s, which leaves impacts out; for `ForceMotors`."""
-        motors = self.scene.motors
-        if not isinstance(motors, ForceMotors):
-            raise TypeError("torques are known of ForceMotors alone, and the scene's motors are speeds")
-        if not self._speeds:
+    def peak_torque(self) -> float:
+        """Largest torque of any joint, N m, as the mean over a frame, which leaves impacts out; of the torque drive.
+
+        Walkers give the engine's damping back in their controls: it is taken off again, by the joints' mean speeds.
+        """
+        if len(self._torques) < 2 or not any(torque.size for torque in self._torques):
             return 0.0
-        speeds = np.array(self._speeds)
-        pushed = np.array(self._controls)[:, : motors.joints] * motors.strength[: motors.joints]
-        pushed -= self.scene.model.dof_damping[motors.qvel] * speeds  # which walkers give back in their controls
-        n = min(max(1, round(within / self.scene.dt)), len(pushed))
-        sums = np.cumsum(np.concatenate([np.zeros((1, motors.joints)), pushed]), axis=0)
-        return float(np.abs(sums[n:] - sums[:-n]).max() / n)
+        joints = len(self._angles[0])
+        pushed = np.array([t[:joints] if t.size else np.zeros(joints) for t in self._torques[1:]])
+        speeds = np.diff(self._angles, axis=0) / self.scene.dt
+        pushed -= self.scene.model.dof_damping[self.scene.drive.qvel] * speeds
+        acted = np.array([torque.size > 0 for torque in self._torques[1:]])
+        return float(np.abs(pushed[acted]).max()) if acted.any() else 0.0
 
     def metrics(self) -> dict[str, float]:
         """rms_joint_speed (rad/s) and rms_jerk (rad/s^3) of the joints over the last 5 s; falls."""
@@ -242,9 +307,16 @@ class History:
 
 def hand_near(history: History, within: float = 0.1, seconds: float = 0.5) -> bool:
     """Whether the hand was within so many m of its last target over the last seconds."""
-    asked = [command for _, command in history.commands if isinstance(command, SetGoal) and command.target is not None]
-    if not asked:
+    reach = part(history.wants[-1][1], Reach) if history.wants else None
+    if reach is None:
         return False
-    side = ("left", "right").index(asked[-1].hand or "left")
-    hand = history.of(f"{history.scene.character.hands[side]}.pos")[history.last(seconds)]
-    return bool((np.linalg.norm(hand - asked[-1].target, axis=1) < within).all())
+    hand = history.of(f"{history.scene.character.touch(SIDES.index(reach.hand))}.pos")[history.last(seconds)]
+    return bool((np.linalg.norm(hand - reach.target, axis=1) < within).all())
+
+
+def _torques(scene: Scene, frame: Frame) -> np.ndarray:
+    """(joints,) of a law of the torque drive, N m, the mean over the frame; nothing of other drives."""
+    drive = scene.drives[frame.drive]
+    if not isinstance(drive, Torque):
+        return np.empty(0)
+    return frame.control[: drive.joints] * drive.strength[: drive.joints]

@@ -8,9 +8,10 @@ import numpy as np
 
 from tumble.characters import Character
 from tumble.errors import check_number
-from tumble.live.commands import Push, SetGoal
+from tumble.goals.wants import Go, Reach, Want
+from tumble.live.commands import Push
 from tumble.scenarios.history import History, hand_near
-from tumble.scenarios.scenario import Scenario, Trial
+from tumble.scenarios.scenario import PLANNING, Scenario, Setup
 from tumble.world.props import Box
 from tumble.world.scene import Scene
 
@@ -33,11 +34,11 @@ class ReachPoint(Scenario):
         check_number("near", self.near, 0, 100)
         check_number("far", self.far, self.near, 100)
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
         angle, away, height = rng.uniform(-np.pi, np.pi), rng.uniform(self.near, self.far), rng.uniform(0.7, 1.9)
         target = (away * math.cos(angle), away * math.sin(angle), height)
         hand = str(rng.choice(["left", "right"]))
-        return Trial(scene.state("rest"), 4.0, [(0.0, SetGoal("reach", target=target, hand=hand))])
+        return Setup(scene.state("rest"), 4.0, [(0.0, Reach(target, hand))])
 
     def success(self, history: History) -> bool:
         return history.balanced() and hand_near(history)
@@ -56,16 +57,13 @@ class Steering(Scenario):
     def __post_init__(self) -> None:
         check_number("pace", self.pace, 0.1, 5)
 
-    def wants(self) -> SetGoal:
-        return SetGoal("steer", velocity=(self.pace, 0.0))
+    def wants(self) -> Want:
+        return Go(speed=self.pace, heading=0.0)
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
         angles = rng.uniform(-np.pi, np.pi, 6)
-        events = [
-            (5.0 * i, SetGoal("steer", velocity=(self.pace * math.cos(a), self.pace * math.sin(a))))
-            for i, a in enumerate(angles)
-        ]
-        return Trial(scene.state("rest"), 30.0, events)
+        events = [(5.0 * i, Go(speed=self.pace, heading=float(a))) for i, a in enumerate(angles)]
+        return Setup(scene.state("rest"), 30.0, events)
 
     def success(self, history: History) -> bool:
         return history.lasted(1.0) and history.falls() == 0 and along(history) >= 0.9 / PACE * self.pace
@@ -105,11 +103,11 @@ class Obstacles(Scenario):
         ]
         return Scene(character, blocks)
 
-    def wants(self) -> SetGoal:
-        return SetGoal("steer", velocity=(PACE, 0.0))
+    def wants(self) -> Want:
+        return Go(speed=PACE, heading=0.0)
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
-        return Trial(scene.state("rest"), 10.0)
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
+        return Setup(scene.state("rest"), 10.0)
 
     def success(self, history: History) -> bool:
         return history.lasted(1.0) and history.falls() == 0 and bool(history.of("com")[-1, 0] > 6.0)
@@ -126,6 +124,7 @@ class Turbo(Scenario):
 
     name: ClassVar[str] = "turbo"
     summary: ClassVar[str] = "climb over a block 0.5 m high (--height M) and be beyond it within 10 s"
+    controllers: ClassVar[tuple[str, ...]] = PLANNING
     START: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
@@ -136,11 +135,11 @@ class Turbo(Scenario):
         middle = (self.START + self.depth / 2, 0.0, self.height / 2)
         return Scene(character, [Box("block", middle, (self.depth / 2, 20.0, self.height / 2))])
 
-    def wants(self) -> SetGoal:
-        return SetGoal("turbo", velocity=(PACE, 0.0))
+    def wants(self) -> Want:
+        return Go(speed=PACE, heading=0.0, style="turbo")
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
-        return Trial(scene.state("rest"), 10.0)
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
+        return Setup(scene.state("rest"), 10.0)
 
     def success(self, history: History) -> bool:
         """All ends of the body beyond the block at one time."""
@@ -164,8 +163,8 @@ class Wall(Scenario):
     def scene(self, character: Character, seed: int = 0) -> Scene:
         return Scene(character, [Box("wall", (0.0, 0.75, 1.5), (5.0, 0.1, 1.5))])
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
         angle, when = rng.uniform(np.pi / 4, 3 * np.pi / 4), rng.uniform(1.0, 2.0)
         force = (self.force * math.cos(angle), self.force * math.sin(angle), 0.0)
         push = Push(scene.character.trunk, force, seconds=0.1)
-        return Trial(scene.state("rest"), when + push.seconds + 5.0, [(when, push)])
+        return Setup(scene.state("rest"), when + push.seconds + 5.0, [(when, push)])

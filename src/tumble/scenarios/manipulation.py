@@ -9,9 +9,10 @@ import numpy as np
 
 from tumble.characters import Character
 from tumble.errors import UserError, check_number
-from tumble.live.commands import Command, Do, Push
+from tumble.goals.wants import Do, Want
+from tumble.live.commands import Command, Push
 from tumble.scenarios.history import History
-from tumble.scenarios.scenario import Scenario, Trial
+from tumble.scenarios.scenario import Scenario, Setup
 from tumble.scenarios.walking import up, walking_scene
 from tumble.world.props import Box, Crate
 from tumble.world.scene import Scene
@@ -24,13 +25,13 @@ HELD = 0.25  # m between a forearm's middle and the handle that its hand holds
 class Manipulation(Scenario):
     """Things lie about as the seed decides, and a script says what to do with them."""
 
-    controller: ClassVar[str] = "walker"
-    character: ClassVar[str] = "biped"
+    controllers: ClassVar[tuple[str, ...]] = ("walker", "relay")
+    characters: ClassVar[tuple[str, ...]] = ("biped",)
     strewn: ClassVar[bool] = True
     seconds: ClassVar[float] = 40.0
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
-        return Trial(scene.state("rest"), self.seconds)
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
+        return Setup(scene.state("rest"), self.seconds)
 
     def metrics(self, history: History) -> dict[str, float]:
         """peak_torque: the largest of any joint outside impacts, N m."""
@@ -83,7 +84,7 @@ class PickUpCup(Manipulation):
         post = [Box("post", (x, y, top), (0.02, 0.02, top))] if top > 0.02 else []
         return walking_scene(character, [cup, *post])
 
-    def wants(self) -> Do:
+    def wants(self) -> Want:
         return Do("pick up cup")
 
     def success(self, history: History) -> bool:
@@ -160,7 +161,7 @@ class CratePush(_Haul):
         check_number("distance", self.distance, 0.1, 20.0)
         check_number("mass", self.mass, 1.0, 500.0)
 
-    def wants(self) -> Do:
+    def wants(self) -> Want:
         return Do(f"push crate {self.distance:g} m")
 
 
@@ -181,7 +182,7 @@ class CratePull(_Haul):
         check_number("distance", self.distance, 0.1, 20.0)
         check_number("mass", self.mass, 1.0, 500.0)
 
-    def wants(self) -> Do:
+    def wants(self) -> Want:
         return Do(f"pull crate {self.distance:g} m")
 
 
@@ -212,10 +213,10 @@ class CrateCarry(Manipulation):
         goal = Box("goal", (x + dx, y + dy, 0.0), (0.25, 0.25, 0.001), ground=True)
         return walking_scene(character, [Crate("crate", (x, y, 0.2), mass=self.mass or drawn, turn=turn), goal])
 
-    def wants(self) -> Do:
+    def wants(self) -> Want:
         return Do("lift crate; carry it to goal")
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
         angle = float(rng.uniform(-math.pi, math.pi))
         force = (self.push * math.cos(angle), self.push * math.sin(angle), 0.0)
 
@@ -225,7 +226,7 @@ class CrateCarry(Manipulation):
             due = aloft.size and history.frames == aloft[0] + round(2.0 / scene.dt)
             return [Push(scene.character.trunk, force)] if due else []
 
-        return Trial(scene.state("rest"), self.seconds, respond=respond if self.push else None)
+        return Setup(scene.state("rest"), self.seconds, respond=respond if self.push else None)
 
     def success(self, history: History) -> bool:
         if not well(history):
@@ -281,7 +282,7 @@ class ObstacleCourse(Manipulation):
             boxes.append(_slab(f"obstacle_{i}", at, at + thick, 0.45 + self.hurdle))
         return walking_scene(character, [crate, *boxes])
 
-    def wants(self) -> Do:
+    def wants(self) -> Want:
         return Do("lift crate; walk at 0.5; go to 11 0")
 
     def success(self, history: History) -> bool:

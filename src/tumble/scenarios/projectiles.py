@@ -10,10 +10,11 @@ import numpy as np
 
 from tumble.characters import Character
 from tumble.errors import check_number
-from tumble.live.commands import Command, SetGoal, Throw
+from tumble.goals.wants import Go, Want
+from tumble.live.commands import Command, Throw
 from tumble.scenarios.gaits import ONE_LEG, PACE, back_up, ups_and_downs
 from tumble.scenarios.history import SETTLED, History
-from tumble.scenarios.scenario import Scenario, Trial
+from tumble.scenarios.scenario import Scenario, Setup
 from tumble.world.props import Ball
 from tumble.world.scene import Scene
 
@@ -39,8 +40,8 @@ class WalkProjectiles(Scenario):
 
     name: ClassVar[str] = "walk-projectiles"
     summary: ClassVar[str] = "walk 60 s, 50 kg are thrown at one every 6 s (--every S): up 5 s after half of the hits"
-    controller: ClassVar[str] = "mcts"
-    character: ClassVar[str] = "humanoid-walker"
+    controllers: ClassVar[tuple[str, ...]] = ("mcts", "cpbp", "walker", "relay")
+    characters: ClassVar[tuple[str, ...]] = ("humanoid-walker", "biped")
 
     def __post_init__(self) -> None:
         check_number("pace", self.pace, 0.1, 5)
@@ -49,10 +50,10 @@ class WalkProjectiles(Scenario):
     def scene(self, character: Character, seed: int = 0) -> Scene:
         return Scene(character, [Ball("ball", RADIUS, MASS)])
 
-    def wants(self) -> SetGoal:
-        return SetGoal("gait", velocity=(self.pace, 0.0))
+    def wants(self) -> Want:
+        return Go(speed=self.pace, heading=0.0)
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
         seed = int(rng.integers(2**63))
 
         def respond(history: History) -> Sequence[Command]:
@@ -61,7 +62,7 @@ class WalkProjectiles(Scenario):
             throws = [thrown(history, seed, count)] if count >= 0 and late < history.scene.dt - 1e-9 else []
             return [*back_up(history, AFTER), *throws]
 
-        return Trial(scene.state("rest"), 60.0, respond=respond)
+        return Setup(scene.state("rest"), 60.0, respond=respond)
 
     def success(self, history: History) -> bool:
         counted = self.metrics(history)
@@ -85,8 +86,9 @@ class HopProjectiles(WalkProjectiles):
 
     name: ClassVar[str] = "hop-projectiles"
     summary: ClassVar[str] = "hop 60 s, 50 kg are thrown at one every 6 s: up 5 s after half of the hits"
-    character: ClassVar[str] = "monoped"
-    settings: ClassVar[Mapping[str, float]] = ONE_LEG
+    controllers: ClassVar[tuple[str, ...]] = ("mcts", "cpbp")
+    characters: ClassVar[tuple[str, ...]] = ("monoped",)
+    settings: ClassVar[Mapping[str, Mapping[str, float]]] = {"mcts": ONE_LEG}
 
 
 def thrown(history: History, seed: int, count: int) -> Throw:

@@ -1,9 +1,10 @@
-"""Scenario: a scene, a goal, events, and a test of success. Its fields are its options.
+"""Scenario: a world, a want, events, and a test of success. Its fields are its options.
 
-    scenario = Push(force=600)
-    trial = scenario.trial(scene, rng)   # start, duration and events of one seed
+    scenario = Pushed(force=600)
+    setup = scenario.setup(scene, rng)   # start, duration and events of one seed
 
-A scenario says nothing of who controls; `run_trial` brings the two together.
+A scenario does not say who controls, it suggests some: the same push is put to a planner and to a walker. `Trial`
+brings the two together.
 """
 
 from abc import ABC, abstractmethod
@@ -13,18 +14,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tumble.characters import Character
-from tumble.controllers import Wants, controller_kind
-from tumble.live.commands import Command, SetGoal
+from tumble.characters import Character, character
+from tumble.controllers import CONTROLLERS
+from tumble.goals.wants import Balance, Want
+from tumble.live.commands import Command
 from tumble.scenarios.history import History
 from tumble.settings import replaced
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
+PLANNING = ("cpbp", "pf-mpc", "smc", "mcts", "ps", "cem", "mppi")  # controllers that plan, the usual one first
+
 
 @dataclass(frozen=True)
-class Trial:
-    """One go at a scenario.
+class Setup:
+    """How one trial of a scenario goes.
 
     Attributes:
       state: where it starts.
@@ -45,23 +49,29 @@ class Scenario(ABC):
     """What happens to a character, what it wants, and when it has done well.
 
     Attributes:
-      controller, character: names of those it is made for, unless others are chosen.
-      settings: of that controller, by name, where its own defaults do not fit.
+      controllers: names of those it suggests; the first is taken where nobody says otherwise.
+      characters: names of bodies it suggests; the first that suits the controller is taken.
+      settings: by the name of a controller, settings where its own defaults do not fit.
       strewn: whether every seed has a scene of its own.
     """
 
     name: ClassVar[str]
     summary: ClassVar[str]
-    controller: ClassVar[str] = "cpbp"
-    character: ClassVar[str] = "humanoid"
-    settings: ClassVar[Mapping[str, float]] = {}
+    controllers: ClassVar[tuple[str, ...]] = (*PLANNING, "walker", "relay")
+    characters: ClassVar[tuple[str, ...]] = ("humanoid", "biped")
+    settings: ClassVar[Mapping[str, Mapping[str, float]]] = {}
     strewn: ClassVar[bool] = False
 
     @classmethod
     def settings_for(cls, controller: str) -> Any:
         """The settings that a controller of that name begins with here."""
-        usual = controller_kind(controller).settings()
-        return replaced(usual, cls.settings) if controller == cls.controller else usual
+        return replaced(CONTROLLERS[controller].settings(), cls.settings.get(controller, {}))
+
+    @classmethod
+    def body_for(cls, controller: str) -> str:
+        """Name of the first suggested character that suits a controller; the first, where none does."""
+        suits = CONTROLLERS[controller].suits
+        return next((name for name in cls.characters if suits(character(name))), cls.characters[0])
 
     def body(self, character: Character, seed: int) -> Character:
         """The body of a trial: the one that was chosen, unless the scenario is about bodies."""
@@ -71,12 +81,12 @@ class Scenario(ABC):
         """The world it happens in; the seed decides on what is in it, and where, if it is `strewn`."""
         return Scene(character)
 
-    def wants(self) -> Wants:
+    def wants(self) -> Want:
         """What the character wants, until an event says otherwise."""
-        return SetGoal("balance")
+        return Balance()
 
     @abstractmethod
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
         """Start, duration and events, drawn with rng."""
 
     def sights(self, scene: Scene) -> Mapping[str, Callable[[Sims], np.ndarray]]:

@@ -7,10 +7,11 @@ import numpy as np
 
 from tumble.characters import Character
 from tumble.errors import check_number
-from tumble.live.commands import Walk
+from tumble.goals.wants import Go, Want
 from tumble.scenarios.history import History
-from tumble.scenarios.scenario import Scenario, Trial
-from tumble.simbicon.simbicon import Simbicon, simbicon_scene
+from tumble.scenarios.scenario import Scenario, Setup
+from tumble.scenarios.walking import walking_scene
+from tumble.simbicon.simbicon import Simbicon
 from tumble.world.scene import Scene
 
 GAIT = "walk"
@@ -27,23 +28,23 @@ class SimbiconHumanoid(Scenario):
 
     name: ClassVar[str] = "simbicon-humanoid"
     summary: ClassVar[str] = "the humanoid of SIMBICON walks 30 s from a disturbed start, without a fall (--disturbed)"
-    controller: ClassVar[str] = "simbicon"
-    character: ClassVar[str] = "biped34"
+    controllers: ClassVar[tuple[str, ...]] = ("simbicon",)
+    characters: ClassVar[tuple[str, ...]] = ("biped34",)
 
     def __post_init__(self) -> None:
         check_number("until", self.until, 1, 3600)
         check_number("disturbed", self.disturbed, 0, 5)
 
     def scene(self, character: Character, seed: int = 0) -> Scene:
-        return simbicon_scene(character)
+        return walking_scene(character)
 
-    def wants(self) -> Walk:
-        return Walk(style=GAIT)
+    def wants(self) -> Want:
+        return Go(style=GAIT)
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
         data = scene.show(Simbicon(scene).opening(GAIT))
         data.qvel[:] += rng.normal(0, self.disturbed, scene.model.nv)
-        return Trial(scene.read(data), self.until)
+        return Setup(scene.read(data), self.until)
 
     def success(self, history: History) -> bool:
         return history.lasted(1.0) and history.falls() == 0 and bool(history.height[history.last(0.5)].min() > 0.7)
@@ -55,7 +56,7 @@ class SimbiconPlanar(SimbiconHumanoid):
 
     name: ClassVar[str] = "simbicon-planar"
     summary: ClassVar[str] = "seven links in the plane walk 30 s from a disturbed start, without a fall"
-    character: ClassVar[str] = "planar"
+    characters: ClassVar[tuple[str, ...]] = ("planar",)
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class SimbiconBird(SimbiconHumanoid):
 
     name: ClassVar[str] = "simbicon-bird"
     summary: ClassVar[str] = "the big bird walks 30 s from a disturbed start, without a fall"
-    character: ClassVar[str] = "big-bird"
+    characters: ClassVar[tuple[str, ...]] = ("big-bird",)
 
 
 @dataclass(frozen=True)
@@ -73,4 +74,4 @@ class SimbiconRaptor(SimbiconHumanoid):
 
     name: ClassVar[str] = "simbicon-raptor"
     summary: ClassVar[str] = "the raptor walks 30 s from a disturbed start, without a fall"
-    character: ClassVar[str] = "raptor"
+    characters: ClassVar[tuple[str, ...]] = ("raptor",)

@@ -9,9 +9,9 @@ import numpy as np
 
 from tumble.characters import Character
 from tumble.errors import check_number
-from tumble.live.commands import Walk
+from tumble.goals.wants import Go, Want
 from tumble.scenarios.history import History
-from tumble.scenarios.scenario import Scenario, Trial
+from tumble.scenarios.scenario import Scenario, Setup
 from tumble.scenarios.walking import walking_scene
 from tumble.world.props import Box
 from tumble.world.scene import Scene
@@ -26,8 +26,8 @@ SLOWEST = 0.2  # m/s, mean speed at which the way takes all the time there is
 class CrossingCourse(Scenario):
     """Walk straight ahead along boxes that the seed decides on, all the way, and touch nothing but with the feet."""
 
-    controller: ClassVar[str] = "walker"
-    character: ClassVar[str] = "biped"
+    controllers: ClassVar[tuple[str, ...]] = ("walker", "relay")
+    characters: ClassVar[tuple[str, ...]] = ("biped",)
     strewn: ClassVar[bool] = True
     pace: float
 
@@ -38,11 +38,11 @@ class CrossingCourse(Scenario):
     def scene(self, character: Character, seed: int = 0) -> Scene:
         return walking_scene(character, self.boxes(np.random.default_rng(seed)))
 
-    def wants(self) -> Walk:
-        return Walk(speed=self.pace, heading=0.0)
+    def wants(self) -> Want:
+        return Go(speed=self.pace, heading=0.0)
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
-        return Trial(scene.state("rest"), 4.0 + end_of(scene) / SLOWEST)
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
+        return Setup(scene.state("rest"), 4.0 + end_of(scene) / SLOWEST)
 
     def success(self, history: History) -> bool:
         past = history.of("com")[:, 0] > end_of(history.scene)

@@ -23,8 +23,7 @@ from numba import njit
 from tumble.characters import Character, Joint
 from tumble.goals import Goal, Term
 from tumble.planners.cpbp.settings import CPBPSettings, Scales
-from tumble.world.motors import ForceMotors
-from tumble.world.scene import Physics, Scene
+from tumble.world.scene import Scene
 from tumble.world.sims import Rows
 
 SPEED = 2.0  # m/s, ahead
@@ -46,7 +45,6 @@ def point() -> Character:
         hands=(),
         arms=(),
         poses={"rest": {}},
-        recipe={"point": True},
     )
 
 
@@ -66,9 +64,9 @@ def _build() -> mujoco.MjSpec:
     return spec
 
 
-def scene(dt: float = 1 / 30) -> Scene:
-    """The point in empty space, steered every dt s."""
-    return Scene(point(), physics=Physics(timestep=dt), motors=ForceMotors)
+def scene() -> Scene:
+    """The point in empty space, steered every frame."""
+    return Scene(point(), drives=["force"])
 
 
 def start(scene: Scene, height: float = 0.0, rise: float = 0.0) -> np.ndarray:

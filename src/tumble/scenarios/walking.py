@@ -9,14 +9,13 @@ import numpy as np
 
 from tumble.characters import Character, biped
 from tumble.errors import check_number
-from tumble.live.commands import Push, Walk
+from tumble.goals.wants import Go, Want
+from tumble.live.commands import Push
 from tumble.scenarios.history import History
-from tumble.scenarios.scenario import Scenario, Trial
-from tumble.world.motors import ForceMotors
+from tumble.scenarios.scenario import Scenario, Setup
 from tumble.world.props import Prop
-from tumble.world.scene import Physics, Scene
+from tumble.world.scene import Ground, Scene
 
-STEP = 1 / 500  # s: the largest at which the walker keeps its balance as well as at smaller ones
 FRICTION = 0.8  # coros2010 section 5.4
 PACE = 0.6  # m/s of those who are pushed
 LATER = 5.0  # s after a push, when it is judged
@@ -31,8 +30,8 @@ class SteerWalk(Scenario):
 
     name: ClassVar[str] = "steer-walk"
     summary: ClassVar[str] = "walk where one is steered: another speed and heading every 5 s, no fall in 30 s"
-    controller: ClassVar[str] = "walker"
-    character: ClassVar[str] = "biped"
+    controllers: ClassVar[tuple[str, ...]] = ("walker", "relay", "cpbp", "smc", "mcts")
+    characters: ClassVar[tuple[str, ...]] = ("biped",)
 
     def __post_init__(self) -> None:
         check_number("fastest", self.fastest, 0.3, 1.7)
@@ -40,14 +39,14 @@ class SteerWalk(Scenario):
     def scene(self, character: Character, seed: int = 0) -> Scene:
         return walking_scene(character)
 
-    def wants(self) -> Walk:
-        return Walk(speed=0.0)
+    def wants(self) -> Want:
+        return Go(speed=0.0)
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
         headings = np.cumsum(rng.uniform(-1.5, 1.5, 6))
         speeds = rng.uniform(0.3, self.fastest, 6)
-        events = [(5.0 * i, Walk(speed=float(speeds[i]), heading=float(headings[i]))) for i in range(6)]
-        return Trial(scene.state("rest"), 30.0, events)
+        events = [(5.0 * i, Go(speed=float(speeds[i]), heading=float(headings[i]))) for i in range(6)]
+        return Setup(scene.state("rest"), 30.0, events)
 
     def success(self, history: History) -> bool:
         return history.lasted(1.0) and history.falls() == 0 and speed_error(history) < 0.15
@@ -59,7 +58,7 @@ class SteerWalk(Scenario):
 def speed_error(history: History) -> float:
     """How far the mean speed along what was asked for is off it, over the last 3 s before every next wish."""
     velocity, dt = history.of("com_velocity")[:, :2], history.scene.dt
-    walks = [(when, command) for when, command in history.commands if isinstance(command, Walk)]
+    walks = [(when, command) for when, command in history.commands if isinstance(command, Go)]
     asked = [(when, walk.speed, walk.heading or 0.0) for when, walk in walks if walk.speed]
     errors = []
     for i, (when, speed, heading) in enumerate(asked):
@@ -79,9 +78,8 @@ class WalkPush(Scenario):
 
     name: ClassVar[str] = "walk-push"
     summary: ClassVar[str] = "pushed while walking (--force N, default 600, for 0.1 s): still walking 5 s later"
-    controller: ClassVar[str] = "walker"
-    character: ClassVar[str] = "biped"
-    speed: ClassVar[float] = PACE
+    controllers: ClassVar[tuple[str, ...]] = ("walker", "relay", "cpbp", "smc", "mcts")
+    characters: ClassVar[tuple[str, ...]] = ("biped",)
 
     def __post_init__(self) -> None:
         check_number("force", self.force, 0.0, 1e5)
@@ -89,26 +87,17 @@ class WalkPush(Scenario):
     def scene(self, character: Character, seed: int = 0) -> Scene:
         return walking_scene(character)
 
-    def wants(self) -> Walk:
-        return Walk(speed=self.speed, heading=0.0)
+    def wants(self) -> Want:
+        return Go(speed=PACE, heading=0.0)
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
         angle, when = rng.uniform(0, 2 * np.pi), rng.uniform(4.0, 5.2)
         force = (self.force * math.cos(angle), self.force * math.sin(angle), 0.0)
         push = Push(scene.character.trunk, force, seconds=0.1)
-        return Trial(scene.state("rest"), when + push.seconds + LATER, [(when, push)])
+        return Setup(scene.state("rest"), when + push.seconds + LATER, [(when, push)])
 
     def success(self, history: History) -> bool:
         return history.lasted(1.0) and history.falls() == 0 and up(history)
-
-
-@dataclass(frozen=True)
-class StandPush(WalkPush):
-    """Stand, be pushed on the trunk for 0.1 s from any side, stand or step again 5 s later."""
-
-    name: ClassVar[str] = "stand-push"
-    summary: ClassVar[str] = "pushed while standing (--force N, default 600, for 0.1 s): up 5 s later, by stepping"
-    speed: ClassVar[float] = 0.0
 
 
 def up(history: History) -> bool:
@@ -123,8 +112,8 @@ class WalkBodies(Scenario):
 
     name: ClassVar[str] = "walk-bodies"
     summary: ClassVar[str] = "a random body per trial (limbs 0.7 to 1.4, 20 % askew): ahead, turn, stop, 30 s, no fall"
-    controller: ClassVar[str] = "walker"
-    character: ClassVar[str] = "biped"
+    controllers: ClassVar[tuple[str, ...]] = ("walker", "relay")
+    characters: ClassVar[tuple[str, ...]] = ("biped",)
 
     def body(self, character: Character, seed: int) -> Character:
         rng = np.random.default_rng(seed)
@@ -139,12 +128,12 @@ class WalkBodies(Scenario):
     def scene(self, character: Character, seed: int = 0) -> Scene:
         return walking_scene(character)
 
-    def wants(self) -> Walk:
-        return Walk(speed=0.6, heading=0.0)
+    def wants(self) -> Want:
+        return Go(speed=0.6, heading=0.0)
 
-    def trial(self, scene: Scene, rng: np.random.Generator) -> Trial:
+    def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
         turn = float(rng.uniform(0.8, 1.6) * rng.choice([-1, 1]))
-        return Trial(scene.state("rest"), 30.0, [(12.0, Walk(heading=turn)), (24.0, Walk(speed=0.0))])
+        return Setup(scene.state("rest"), 30.0, [(12.0, Go(heading=turn)), (24.0, Go(speed=0.0))])
 
     def success(self, history: History) -> bool:
         if not history.lasted(1.0) or history.falls() or not up(history):
@@ -154,6 +143,5 @@ class WalkBodies(Scenario):
 
 
 def walking_scene(character: Character, props: Sequence[Prop] = (), isotropic: bool = False) -> Scene:
-    """The scene of a walker: small steps, torques, the thesis's friction; see `Physics` for isotropic."""
-    physics = Physics(timestep=STEP, speculative=False, friction=FRICTION, isotropic=isotropic)
-    return Scene(character, props, physics=physics, motors=ForceMotors)
+    """The world of the thesis, whose ground has its friction; see `Ground` for isotropic."""
+    return Scene(character, props, Ground(FRICTION, isotropic))

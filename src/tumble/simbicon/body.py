@@ -9,15 +9,21 @@ from tumble.simbicon.gait import joint_of, plain, roles_of, side_of
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
-# Places in a row of MuJoCo's userdata, which is part of the state.
-STATE = 0  # of the machine
-PHASE = 1  # of the state, 0 to 1
-SIDE = 2  # the stance leg: 0 left, 1 right
-STRIKES = 3  # steps done: how often the legs have swapped roles
-HEADING = 4  # wanted, rad from the x axis, not wrapped
-GAIT, OTHER = 5, 6  # indices of the two gaits
-WEIGHT = 7  # w: share of the other one's torques
-USED = 8
+DRIVE = "torque"
+MEMORY = "simbicon"  # how its claim is called
+
+SIMBICON = np.dtype(
+    [
+        ("state", "f8"),  # of the machine
+        ("phase", "f8"),  # of the state, 0 to 1
+        ("stance", "f8"),  # the stance leg: 0 left, 1 right
+        ("footstrikes", "f8"),  # steps done: how often the legs have swapped roles
+        ("heading", "f8"),  # wanted, rad from the x axis, not wrapped
+        ("gait", "f8"),  # index
+        ("other", "f8"),  # index of the gait that it is mixed with
+        ("weight", "f8"),  # w: share of the other one's torques, 0 to 1
+    ]
+)
 
 
 class Bones(NamedTuple):
@@ -53,22 +59,20 @@ class Live(NamedTuple):
     com_velocity: np.ndarray
     spin: np.ndarray
     grounded: np.ndarray
-    memory: np.ndarray
+    memory: np.ndarray  # (nsim,) of SIMBICON
 
 
 def live_of(sims: Sims) -> Live:
     """The live arrays of some simulations."""
     names = ("qvel", "xpos", "xipos", "xquat", "xaxis", "com", "com_velocity")
     views = [sims.view(name) for name in names]
-    views += [sims.view(f"{sims.scene.character.root}.spin"), sims.view("grounded"), sims.view("userdata")]
+    views += [sims.view(f"{sims.scene.character.root}.spin"), sims.view("grounded"), sims.memory(MEMORY)]
     return Live._make(views)
 
 
 def bones_of(scene: Scene) -> Bones:
-    """The constants of a scene; refuses a character that has no two hips, or no place for the memory."""
+    """The constants of a scene; refuses a character that has no two hips."""
     model, character = scene.model, scene.character
-    if model.nuserdata < USED:
-        raise UserError(f"Simbicon needs {USED} numbers of userdata, '{character.name}' has {model.nuserdata}")
     names = scene.bones
     ids = np.array([scene.body(name) for name in names])
     parent = np.array([names.index(model.body(model.body_parentid[i]).name) if n else -1 for n, i in enumerate(ids)])
@@ -86,7 +90,7 @@ def bones_of(scene: Scene) -> Bones:
         role=np.array([roles.index(n if side_of(n) < 0 else f"stance_{plain(n)}") for n in held]),
         dof=model.jnt_dofadr.astype(np.intp), motor=motor, damping=model.dof_damping[model.jnt_dofadr].copy(),
         strength=strength, hips=np.array(thighs), feet=feet, sole=_soles(parent, feet),
-        ground=np.arange(len(names)), height=_height(scene), dt=scene.dt,
+        ground=np.arange(len(names)), height=_height(scene), dt=scene.drives[DRIVE].timestep,
     )  # fmt: skip
 
 

@@ -32,6 +32,7 @@ import numpy as np
 
 from tumble.characters import Character
 from tumble.errors import UserError, check_number, unknown
+from tumble.files import read_text
 
 Knots: TypeAlias = tuple[tuple[float, float], ...]
 Pair: TypeAlias = tuple[float, float]
@@ -194,11 +195,7 @@ def _check_knots(label: str, knots: Knots) -> None:
 
 def load_gait(path: Path, character: Character) -> Gait:
     """The gait in a TOML file, for a character."""
-    try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeError) as error:
-        raise UserError(f"cannot read the gait '{path.name}': {error}") from None
-    return read_gait(text, character, path.name)
+    return read_gait(read_text(path, f"the gait '{path.name}'"), character, path.name)
 
 
 def read_gait(text: str, character: Character, where: str = "text") -> Gait:

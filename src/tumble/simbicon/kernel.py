@@ -19,7 +19,6 @@ from tumble.maths.vectors import (
     vec,
     wrapped,
 )  # fmt: skip
-from tumble.simbicon.body import GAIT, HEADING, OTHER, PHASE, SIDE, STATE, STRIKES, WEIGHT
 
 HIGH, LOW = 0.4, 0.2  # of the root's height at rest, between which torques fade out; the authors' code
 TURN = 0.5  # rad that the character's frame may be ahead of the root; ours
@@ -46,10 +45,10 @@ def control_rows(bones, gaits, live, spin, torque, other, out):  # type: ignore[
         _advance(bones, gaits, memory, live, i)
         look = _look(bones, memory, live, i)
         _spins(bones, live, i, spin)
-        w = memory[WEIGHT]
-        _torques(bones, gaits, int(memory[OTHER if w >= 1.0 else GAIT]), memory, look, live, i, spin, torque)
+        w = memory.weight
+        _torques(bones, gaits, int(memory.other if w >= 1.0 else memory.gait), memory, look, live, i, spin, torque)
         if 0.0 < w < 1.0:
-            _torques(bones, gaits, int(memory[OTHER]), memory, look, live, i, spin, other)
+            _torques(bones, gaits, int(memory.other), memory, look, live, i, spin, other)
             for b in range(1, bones.ids.size):
                 for n in range(3):
                     torque[b, n] = (1.0 - w) * torque[b, n] + w * other[b, n]
@@ -72,28 +71,28 @@ def touches(bones, live, i, side):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _advance(bones, gaits, m, live, i):  # type: ignore[no-untyped-def]
     """Move the phase on; change state when it is over or the swing foot strikes. A mix keeps one machine."""
-    a, b, k, w = int(m[GAIT]), int(m[OTHER]), int(m[STATE]), clamp(m[WEIGHT], 0.0, 1.0)
-    m[PHASE] += bones.dt * ((1.0 - w) / gaits.duration[a, k] + w / gaits.duration[b, k])
-    m[HEADING] += bones.dt * ((1.0 - w) * gaits.turn[a] + w * gaits.turn[b])
+    a, b, k, w = int(m.gait), int(m.other), int(m.state), clamp(m.weight, 0.0, 1.0)
+    m.phase += bones.dt * ((1.0 - w) / gaits.duration[a, k] + w / gaits.duration[b, k])
+    m.heading += bones.dt * ((1.0 - w) * gaits.turn[a] + w * gaits.turn[b])
     lead = b if w > 0.5 else a
-    down = touches(bones, live, i, 1 - int(m[SIDE]))
-    struck = gaits.strikes[lead, k] and m[PHASE] >= gaits.earliest[lead, k] and down
-    if not (struck or m[PHASE] >= 1.0):
+    down = touches(bones, live, i, 1 - int(m.stance))
+    struck = gaits.strikes[lead, k] and m.phase >= gaits.earliest[lead, k] and down
+    if not (struck or m.phase >= 1.0):
         return
-    m[PHASE] = 0.0
-    m[STATE] = (k + 1) % gaits.states[lead]
+    m.phase = 0.0
+    m.state = (k + 1) % gaits.states[lead]
     if gaits.swap[lead, k]:
-        m[SIDE] = 1.0 - m[SIDE]
-        m[STRIKES] += 1.0
+        m.stance = 1.0 - m.stance
+        m.footstrikes += 1.0
 
 
 @njit(cache=True)
 def _look(bones, m, live, i):  # type: ignore[no-untyped-def]
     q = live.xquat[i, bones.ids[0]]
     nose = math.atan2(2.0 * (q[0] * q[3] + q[1] * q[2]), 1.0 - 2.0 * (q[2] * q[2] + q[3] * q[3]))
-    heading = nose + clamp(wrapped(m[HEADING] - nose), -TURN, TURN)
+    heading = nose + clamp(wrapped(m.heading - nose), -TURN, TURN)
     c, s = math.cos(heading), math.sin(heading)
-    away = sub(vec(live.com[i]), vec(live.xipos[i, bones.ids[bones.feet[int(m[SIDE])]]]))
+    away = sub(vec(live.com[i]), vec(live.xipos[i, bones.ids[bones.feet[int(m.stance)]]]))
     v = vec(live.com_velocity[i])
     return Posture(
         about(2, heading),
@@ -131,8 +130,8 @@ def _angle(gaits, g, k, role, way, phase):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _target(gaits, g, m, role, look):  # type: ignore[no-untyped-def]
     """The rotation that a joint should have, R_x(side) R_y(bend) R_z(twist), mirrored on the right foot."""
-    k, phase = int(m[STATE]), m[PHASE]
-    mirror = 1.0 if m[SIDE] == 0.0 else -1.0
+    k, phase = int(m.state), m.phase
+    mirror = 1.0 if m.stance == 0.0 else -1.0
     c = gaits.feedback[g, k, role]
     side = mirror * _angle(gaits, g, k, role, 0, phase) + feedback(c[0, 0], c[0, 1], look.away[1], look.velocity[1])
     bend = _angle(gaits, g, k, role, 1, phase) + feedback(c[1, 0], c[1, 1], look.away[0], look.velocity[0])
@@ -174,14 +173,14 @@ def _quat(live, i, body):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _role(bones, m, b):  # type: ignore[no-untyped-def]
-    swings = bones.side[b] >= 0 and bones.side[b] != int(m[SIDE])
+    swings = bones.side[b] >= 0 and bones.side[b] != int(m.stance)
     return bones.role[b] + (1 if swings else 0)
 
 
 @njit(cache=True)
 def _torques(bones, gaits, g, m, look, live, i, spin, torque):  # type: ignore[no-untyped-def]
     """Torque on every bone from its parent, N m in the world's axes."""
-    k, phase = int(m[STATE]), m[PHASE]
+    k, phase = int(m.state), m.phase
     for b in range(1, bones.ids.size):
         role, p = _role(bones, m, b), bones.parent[b]
         worldly = gaits.worldly[g, k, role]
@@ -200,9 +199,9 @@ def _torques(bones, gaits, g, m, look, live, i, spin, torque):  # type: ignore[n
 @njit(cache=True)
 def _hold_root(bones, gaits, g, m, look, live, i, spin, torque):  # type: ignore[no-untyped-def]
     """Let the hips give the root its torque: tau_A = -tau_root - tau_B (eq. 2.3) once the stance leg bears all."""
-    stance, swing = bones.hips[int(m[SIDE])], bones.hips[1 - int(m[SIDE])]
+    stance, swing = bones.hips[int(m.stance)], bones.hips[1 - int(m.stance)]
     root = root_torque(bones, gaits, g, m, look, live, i, spin)
-    share = clamp(_angle(gaits, g, int(m[STATE]), 0, 3, m[PHASE]), 0.0, 1.0)
+    share = clamp(_angle(gaits, g, int(m.state), 0, 3, m.phase), 0.0, 1.0)
     lack = scale(-share, add(root, add(vec(torque[swing]), vec(torque[stance]))))
     bears = _bearing(bones, gaits, g, m, live, i)
     tau, other = add(vec(torque[stance]), scale(bears, lack)), add(vec(torque[swing]), scale(1.0 - bears, lack))
@@ -215,8 +214,8 @@ def _hold_root(bones, gaits, g, m, look, live, i, spin, torque):  # type: ignore
 @njit(cache=True)
 def _bearing(bones, gaits, g, m, live, i):  # type: ignore[no-untyped-def]
     """Share of the weight that the stance leg is taken to bear: grows to 1 while the other foot is still down."""
-    since, shift = m[PHASE] * gaits.duration[g, int(m[STATE])], gaits.shift[g]
-    if since >= shift or not touches(bones, live, i, 1 - int(m[SIDE])):
+    since, shift = m.phase * gaits.duration[g, int(m.state)], gaits.shift[g]
+    if since >= shift or not touches(bones, live, i, 1 - int(m.stance)):
         return 1.0
     return since / shift
 

@@ -13,7 +13,6 @@ from tumble.world.grips import grips_of
 from tumble.world.props import Ball, Box, Companion, Crate, handle_name
 from tumble.world.sims import Sims
 
-TICK = 10  # physics steps from one look of a skill to the next: 1/50 s
 BEND = 1.9  # rad of the trunk when it is all the way down; ours
 STOOP, SQUAT = 0.5, 1.3  # rad of the knees then: for crates, which knees would hit, and for things on the floor; ours
 HUMANOID_ARM = 0.58  # m from shoulder to palm, of the body that lengths below are given for
@@ -41,7 +40,8 @@ class Actor:
         self.arm = float(walker.arms.min())
         self.size = self.arm / HUMANOID_ARM
         self.shoulder = walker.shoulder_height
-        self._memory, self._qpos = sims.view("userdata")[row], sims.view("qpos")[row]
+        self._walk, self._own = sims.memory(mem.MEMORY)[row], sims.memory(own.MEMORY)[row]
+        self._qpos = sims.view("qpos")[row]
         self._sites = sims.view("site_xpos")[row]
 
     # where it is
@@ -71,7 +71,7 @@ class Actor:
     @property
     def stands(self) -> bool:
         """Whether it stands on both feet."""
-        return bool(self._memory[mem.MODE] == mem.STAND)
+        return bool(self._walk.mode == mem.STAND)
 
     @property
     def still(self) -> bool:
@@ -82,7 +82,7 @@ class Actor:
     @property
     def ground(self) -> float:
         """Height of the ground it stands on."""
-        return float(self._memory[mem.GROUND])
+        return float(self._walk.ground)
 
     def palm(self, hand: int) -> np.ndarray:
         """(3,): place of a palm, 0 left, 1 right; live."""
@@ -143,7 +143,7 @@ class Actor:
 
     def firm(self, hand: int) -> bool:
         """Whether a hand holds something firmly."""
-        return bool(self._memory[mem.HAND + mem.HAND_SIZE * hand + mem.FIRM] >= 1.0)
+        return bool(self._walk.hand_firm[hand] >= 1.0)
 
     def hold(self, hand: int, name: str, handle: int) -> None:
         """Close a hand around a handle of a crate."""
@@ -170,25 +170,25 @@ class Actor:
     def raise_hands(self, hands: Sequence[int], speed: float) -> None:
         """Move the targets of hands up, m/s."""
         for hand in hands:
-            self._memory[mem.HAND + mem.HAND_SIZE * hand + mem.HAND_Z] += speed * TICK * self.scene.dt
+            self._walk.hand_target[hand, 2] += speed * self.scene.dt
 
     def lower(self, low: float, seconds: float, knees: float | None = None) -> float:
         """Bend and crouch towards `low`, 0 upright to 1 down, the whole way in so many s; how low it is by now.
 
         knees: rad that they bend; as the last time where not given.
         """
-        step = TICK * self.scene.dt / seconds
-        now = self._memory[own.LOW]
-        self._memory[own.LOW] = now = now + min(max(low - now, -step), step)
+        step = self.scene.dt / seconds
+        now = self._own.low
+        self._own.low = now = now + min(max(low - now, -step), step)
         if knees is not None:
-            self._memory[own.KNEES] = knees
+            self._own.knees = knees
         eased = now * now * (3 - 2 * now)
-        self.wish(bend=BEND * eased, crouch=float(self._memory[own.KNEES]) * eased)
+        self.wish(bend=BEND * eased, crouch=float(self._own.knees) * eased)
         return float(now)
 
     def rise(self) -> None:
         """Straighten; hands that hold nothing swing, the others carry on."""
-        self._memory[own.LOW] = 0.0
+        self._own.low = 0.0
         self.wish(bend=0.0, crouch=0.0, alpha=0.0, haul=0.0, drift=0.0)
         for hand in (0, 1):
             if self.held(hand) is None:
@@ -197,7 +197,7 @@ class Actor:
     @property
     def carried(self) -> float:
         """Share of what it holds whose weight hangs on its hands by now."""
-        return float(self._memory[mem.CARRIED])
+        return float(self._walk.carried)
 
     def load_mass(self, hand: int) -> float:
         """kg that a hand holds; half of what both hold."""
@@ -212,38 +212,42 @@ class Actor:
     @property
     def load(self) -> float:
         """Share of what it holds that it carries by now."""
-        return float(self._memory[mem.LOAD])
+        return float(self._walk.load)
 
     @property
     def haul(self) -> float:
         """N ahead with which its hands push by now; below 0 they pull."""
-        return float(self._memory[mem.HAUL])
+        return float(self._walk.haul)
 
     # where it is in its script
 
     @property
     def stage(self) -> int:
-        return int(self._memory[own.STAGE])
+        return int(self._own.stage)
 
     @stage.setter
     def stage(self, stage: int) -> None:
-        self._memory[own.STAGE], self._memory[own.CLOCK] = stage, 0.0
+        self._own.stage, self._own.clock = stage, 0.0
 
     @property
     def clock(self) -> float:
         """s in this stage."""
-        return float(self._memory[own.CLOCK])
+        return float(self._own.clock)
 
     @property
     def pace(self) -> float:
         """m/s, the fastest that it walks by itself."""
-        return float(self._memory[own.PACE])
+        return float(self._own.pace)
 
     @pace.setter
     def pace(self, speed: float) -> None:
-        self._memory[own.PACE] = speed
+        self._own.pace = speed
 
     @property
-    def notes(self) -> np.ndarray:
-        """Eight numbers that an act keeps; live."""
-        return self._memory[own.NOTES : own.NOTES + own.NOTE_COUNT]
+    def notes(self) -> Any:
+        """A record of `tumble.skills.memory.NOTES` that an act keeps from stage to stage; live."""
+        return self._own.notes
+
+    def begin_anew(self) -> None:
+        """Go on with the act from its beginning."""
+        own.begin_act(self._own, self._own.act)

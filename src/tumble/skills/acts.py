@@ -10,7 +10,7 @@ import msgspec
 Place: TypeAlias = tuple[float, float] | str
 
 
-class Go(msgspec.Struct, frozen=True, tag=True):
+class GoTo(msgspec.Struct, frozen=True, tag=True):
     """Walk to a place, over and under what lies on the way, and stand; before a prop stand in front of it."""
 
     place: Place
@@ -70,4 +70,11 @@ class PullCrate(msgspec.Struct, frozen=True, tag=True):
     distance: float
 
 
-Act: TypeAlias = Go | Turn | SetPace | Wait | PickUp | Lift | PutDown | LetGo | PushCrate | PullCrate
+class ReachFor(msgspec.Struct, frozen=True, tag=True):
+    """Walk until a point, m, is within reach of a hand, 'left' or 'right', bring the hand there and keep it there."""
+
+    target: tuple[float, float, float]
+    hand: str
+
+
+Act: TypeAlias = ReachFor | GoTo | Turn | SetPace | Wait | PickUp | Lift | PutDown | LetGo | PushCrate | PullCrate

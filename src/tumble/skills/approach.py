@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from tumble.skills.actor import Actor
-from tumble.skills.acts import Go, Place
+from tumble.skills.acts import GoTo, Place
 
 NEAR = 0.12  # m from a place where it has come; ours
 SLOWEST = 0.15  # m/s of an approach; ours
@@ -29,7 +29,7 @@ def spot(actor: Actor, place: Place) -> np.ndarray:
     return actor.prop_place(place) if isinstance(place, str) else np.array(place)
 
 
-def go(actor: Actor, act: Go) -> bool:
+def go(actor: Actor, act: GoTo) -> bool:
     """Walk to a place, or to where one stands before a prop."""
     goal = spot(actor, act.place)
     if isinstance(act.place, str):

@@ -13,11 +13,24 @@ from collections.abc import Sequence
 import numpy as np
 
 from tumble.errors import UserError, check_number, unknown
-from tumble.skills.acts import Act, Go, Lift, PickUp, Place, PullCrate, PushCrate, PutDown, SetPace, Turn, Wait
+from tumble.skills.acts import (
+    Act,
+    GoTo,
+    Lift,
+    PickUp,
+    Place,
+    PullCrate,
+    PushCrate,
+    PutDown,
+    ReachFor,
+    SetPace,
+    Turn,
+    Wait,
+)
 from tumble.skills.limits import check_force, check_reach, check_weight, depth_of, limits_of
 from tumble.skills.script import MOST, line_of
 from tumble.skills.ways import Spot, box_at, check_way, depth_in
-from tumble.walking import memory as mem
+from tumble.walking.memory import MEMORY
 from tumble.world.grips import grips_of
 from tumble.world.props import Box, Companion, Crate, Prop, handle_name
 from tumble.world.scene import Scene
@@ -32,11 +45,10 @@ BEFORE = 0.5  # m from the humanoid to the middle of what it stands before; abou
 def held_in(scene: Scene, state: np.ndarray) -> tuple[str, ...]:
     """Names of the crates that a walker's hands hold in a state, the left hand's first."""
     grips = grips_of(scene.character, scene.props)
-    if not grips:
+    if not grips or MEMORY not in scene.memory.claims:
         return ()
-    memory = scene.show(state).userdata
-    holds = [int(memory[mem.HAND + mem.HAND_SIZE * side + mem.HOLD]) for side in (0, 1)]
-    return tuple(dict.fromkeys(grips[hold - 1].crate for hold in holds if hold))
+    memory = scene.memory.view(MEMORY, scene.show(state).userdata[None])
+    return tuple(dict.fromkeys(grips[int(grip) - 1].crate for grip in memory.hand_grip[0] if grip))
 
 
 def check_acts(scene: Scene, acts: Sequence[Act], held: Sequence[str] = (), state: np.ndarray | None = None) -> None:
@@ -84,7 +96,7 @@ class _Follower:
     def check(self, act: Act) -> None:
         """Refuse an act, or go on as after it."""
         match act:
-            case Go():
+            case GoTo():
                 self._walk(act.place)
             case Turn():
                 check_number("heading in degrees", math.degrees(act.heading), -360, 360)
@@ -98,8 +110,17 @@ class _Follower:
                 self._put_down(act)
             case PushCrate() | PullCrate():
                 self._haul(act)
+            case ReachFor():
+                self._reach(act)
             case _:
                 self._drop()
+
+    def _reach(self, act: ReachFor) -> None:
+        """Refuse a point that is above what the hand comes to, or in the ground."""
+        highest = self._limits.shoulder + self._limits.long_arm
+        check_number("height in m of what is reached for", act.target[2], 0.0, highest)
+        if crate := next((crate for crate in self._held if len(crate.handles) == 2), None):
+            raise UserError(f"both hands hold '{crate.name}'; put it down first")
 
     def _prop(self, name: str) -> Prop:
         if name in self._props:

@@ -21,7 +21,6 @@ DRIFT, FASTEST_DRIFT = 0.6, 0.1  # m/s sideways for each m that crate and body a
 TUG, TUG_PERIOD = 0.25, 1.4  # rad of the trunk to and fro, s; section 5.5.4: sporadic tugging by the bend; ours
 
 CLOSE, HAUL, STOP = TAKE + 1, TAKE + 2, AWAY + 1  # stages
-HEADING, START_X, START_Y, STILL, LEFT, HEIGHT, DECIDED = 0, 1, 2, 3, 4, 6, 7  # notes; of both hands 4 and 5
 
 
 def push(actor: Actor, act: PushCrate) -> bool:
@@ -36,12 +35,12 @@ def pull(actor: Actor, act: PullCrate) -> bool:
 
 def _haul(actor: Actor, name: str, distance: float, way: float) -> bool:
     notes = actor.notes
-    if not notes[DECIDED]:
-        notes[HEADING], notes[DECIDED] = actor.crate_turn(name), 1.0
-    ahead = facing(notes[HEADING])
+    if not notes.decided:
+        notes.heading, notes.decided = actor.crate_turn(name), 1.0
+    ahead = facing(notes.heading)
     handles = actor.handles(name)
     if actor.stage < TAKE:
-        if dock(actor, handles.mean(axis=0)[:2] - actor.size * STAND_OFF * ahead, notes[HEADING]):
+        if dock(actor, handles.mean(axis=0)[:2] - actor.size * STAND_OFF * ahead, notes.heading):
             actor.stage = TAKE
     elif actor.stage == TAKE:
         if all(reach_down(actor, {0: handles[0], 1: handles[1]})):
@@ -50,16 +49,16 @@ def _haul(actor: Actor, name: str, distance: float, way: float) -> bool:
             actor.stage = CLOSE
     elif actor.stage == CLOSE:  # straighten with the hands where they are
         if actor.firm(0) and actor.firm(1) and actor.lower(0.0, 2.0) == 0.0 and actor.clock > 1.0 and actor.stands:
-            notes[START_X : START_Y + 1] = actor.crate_place(name)[:2]
+            notes.start = actor.crate_place(name)[:2]
             for hand in (0, 1):
-                _, notes[LEFT + hand], notes[HEIGHT] = actor.from_pelvis(actor.palm(hand))
+                _, notes.hand_left[hand], notes.hand_up = actor.from_pelvis(actor.palm(hand))
             actor.stage = HAUL
     elif actor.stage == AWAY:
         back_off(actor)
     elif actor.held(0) != name or actor.held(1) != name:
         come_anew(actor)
     elif actor.stage == HAUL:
-        moved = way * float((actor.crate_place(name)[:2] - notes[START_X : START_Y + 1]) @ ahead)
+        moved = way * float((actor.crate_place(name)[:2] - notes.start) @ ahead)
         pace = PUSH_PACE if way > 0 else PULL_PACE
         _lean_in(actor, name, way * min(pace, actor.pace, max(0.12, 0.8 * (distance - moved))))
         if moved > distance - 0.03:
@@ -75,27 +74,27 @@ def _lean_in(actor: Actor, name: str, speed: float) -> None:
     """Walk with short steps, which lean the body, and steer the crate; tug where it stays where it is."""
     crate, notes = actor.crate(name), actor.notes
     slow = np.linalg.norm(actor.sims.view(f"{name}.vel")[actor.row]) < STUCK
-    notes[STILL] = notes[STILL] + 1 if slow else 0
-    tug = TUG * math.sin(2 * math.pi * actor.clock / TUG_PERIOD) if notes[STILL] > 75 else 0.0
+    notes.stuck = notes.stuck + 1 if slow else 0
+    tug = TUG * math.sin(2 * math.pi * actor.clock / TUG_PERIOD) if notes.stuck > 75 else 0.0
     steer, drift, shift = _back_to_line(actor, name, speed > 0)
     ahead = actor.size * (PUSH_REACH if speed > 0 else PULL_REACH)
     for hand in (0, 1):
-        actor.reach(hand, (ahead, notes[LEFT + hand] + shift, notes[HEIGHT]), mem.BODY)
+        actor.reach(hand, (ahead, notes.hand_left[hand] + shift, notes.hand_up), mem.BODY)
     force = math.copysign(1.1 * GRAVITY * crate.friction * crate.mass, speed)
-    heading = float(notes[HEADING]) + steer
+    heading = float(notes.heading) + steer
     actor.wish(speed=speed, heading=heading, drift=drift, bend=tug, haul=force)
 
 
 def _back_to_line(actor: Actor, name: str, pushes: bool) -> tuple[float, float, float]:
     """What brings a crate back to its line: rad to turn, m/s to walk sideways, m to shift the hands, to the left."""
     notes = actor.notes
-    left = facing(notes[HEADING] + math.pi / 2)
-    aside = float((actor.crate_place(name)[:2] - notes[START_X : START_Y + 1]) @ left)
-    off = 0.5 * (aside + float((actor.place - notes[START_X : START_Y + 1]) @ left))
+    left = facing(notes.heading + math.pi / 2)
+    aside = float((actor.crate_place(name)[:2] - notes.start) @ left)
+    off = 0.5 * (aside + float((actor.place - notes.start) @ left))
     drift = -_bounded(DRIFT * off, FASTEST_DRIFT)
     if not pushes:
         return 0.0, drift, -_bounded(SHIFT * aside, 0.2)
-    return -_bounded(STEER * turned(actor.crate_turn(name), notes[HEADING]), 0.4), drift, 0.0
+    return -_bounded(STEER * turned(actor.crate_turn(name), notes.heading), 0.4), drift, 0.0
 
 
 def _bounded(value: float, most: float) -> float:

@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 
+from tumble.goals.wants import SIDES
 from tumble.skills.actor import CARRIED, SQUAT, STOOP, Actor
-from tumble.skills.acts import LetGo, Lift, PickUp, PutDown
+from tumble.skills.acts import LetGo, Lift, PickUp, PutDown, ReachFor
 from tumble.skills.approach import TAKE, come_before, dock, facing, spot, turned, walk_to
 from tumble.walking import memory as mem
 
@@ -18,12 +19,13 @@ BESIDE = 0.38  # m to the side of the way where things are taken in passing
 DOWN, UP = 2.2, 2.0  # s for the whole way down and up
 NUDGE = 0.08  # m/s that hands go up until they have the weight
 SLOWER = 0.08  # s more for each kg of a load on the way up
+REACHED = 0.9  # of an arm's length to which it is stretched for a point; ours
+SHOULDER_OUT = 0.18  # m of a shoulder from the middle, of the humanoid
+ASKANCE = 0.6  # rad off a point's direction above which it turns before it reaches; ours
+TURN_ROOM = 0.4  # m further than the arm comes within which it turns on the spot; ours
+CLOSEST = 0.25  # m ahead of the feet where a point is at least: nearer ones are in the body; ours
 PATIENCE = 7.0  # s of trying to reach, after which it comes anew
 
-# Notes of an act: the heading that it stands with, the hand or the side, hands' places where it took hold, decided.
-HEADING, HAND, FROM, DECIDED = 0, 1, 2, 7
-# When it puts something down: whether it has begun to bend, the place (in FROM), where the thing was when it began.
-BEGUN, BEGIN = 1, 4
 CLOSE, RAISE, AWAY, PASS = TAKE + 1, TAKE + 2, TAKE + 3, TAKE + 4  # stages
 
 
@@ -42,21 +44,21 @@ def _near(actor: Actor, hand: int, target: np.ndarray, within: float = TOUCH) ->
 def lift(actor: Actor, act: Lift) -> bool:
     """Walk to a crate, bend, take its handles, take its weight, straighten."""
     notes, name = actor.notes, act.name
-    if not notes[DECIDED]:
-        notes[HEADING], notes[HAND] = _nearer_side(actor, name)
-        notes[DECIDED] = 1.0
+    if not notes.decided:
+        notes.heading, notes.behind = _nearer_side(actor, name)
+        notes.decided = 1.0
     handles = actor.handles(name)
-    if notes[HAND]:  # seen from the other side
+    if notes.behind:  # seen from the other side
         handles = handles[::-1]
     if actor.stage < TAKE:
-        place = actor.crate_place(name)[:2] - actor.size * STAND_OFF * facing(notes[HEADING])
-        if dock(actor, place, notes[HEADING]):
+        place = actor.crate_place(name)[:2] - actor.size * STAND_OFF * facing(notes.heading)
+        if dock(actor, place, notes.heading):
             actor.stage = TAKE
     elif actor.stage == TAKE:
         near = reach_down(actor, {0: handles[0], 1: handles[1]})
         if all(near):
             for hand in (0, 1):
-                actor.hold(hand, name, int(notes[HAND]) ^ hand)
+                actor.hold(hand, name, int(notes.behind) ^ hand)
             actor.stage = CLOSE
     elif actor.stage == CLOSE:
         _take_weight(actor, (0, 1))
@@ -108,8 +110,7 @@ def back_off(actor: Actor) -> None:
         actor.wish(speed=-0.25)
     else:
         actor.wish(speed=0.0)
-        actor.notes[:] = 0.0
-        actor.stage = 0
+        actor.begin_anew()
 
 
 def _take_weight(actor: Actor, hands: tuple[int, ...]) -> None:
@@ -122,7 +123,7 @@ def _take_weight(actor: Actor, hands: tuple[int, ...]) -> None:
     if actor.load >= 1.0 and (actor.carried > 0.9 or actor.clock > PATIENCE):
         for i, hand in enumerate(hands):
             place = actor.from_pelvis(actor.palm(hand))
-            actor.notes[FROM + 2 * i : FROM + 2 * i + 2] = place[0], place[2]
+            actor.notes.grasp[i] = place[0], place[2]
         actor.stage = RAISE
 
 
@@ -131,7 +132,7 @@ def _raise(actor: Actor, carried: dict[int, tuple[float, float, float]]) -> bool
     seconds = UP + SLOWER * sum(actor.load_mass(hand) for hand in carried)
     share = _eased(actor.clock / seconds)
     for i, (hand, (ahead, left, up)) in enumerate(carried.items()):
-        x, z = actor.notes[FROM + 2 * i : FROM + 2 * i + 2]
+        x, z = actor.notes.grasp[i]
         ahead, up = actor.size * ahead, actor.size * up
         actor.reach(hand, (x + share * (ahead - x), left, z + share * (up - z)), mem.BODY)
     return actor.lower(0.0, seconds) == 0.0 and share == 1.0
@@ -144,15 +145,15 @@ def pick_up(actor: Actor, act: PickUp) -> bool:
     """Walk to a thing and take it: in passing where it is high enough, else it stops and bends for it."""
     notes, name = actor.notes, act.name
     thing = actor.crate_place(name)
-    if not notes[DECIDED]:
+    if not notes.decided:
         _decide(actor, thing)
-    hand = int(notes[HAND])
+    hand = int(notes.hand)
     side = 1.0 if hand == 0 else -1.0
-    ahead = facing(notes[HEADING])
+    ahead = facing(notes.heading)
     left = np.array([-ahead[1], ahead[0]])
     if actor.stage < TAKE:
         place = thing[:2] - actor.size * (STAND_OFF * ahead + 0.18 * side * left)
-        if dock(actor, place, notes[HEADING]):
+        if dock(actor, place, notes.heading):
             actor.stage = TAKE
     elif actor.stage == PASS:
         _pass_by(actor, thing, hand, ahead, thing[:2] - actor.size * BESIDE * side * left)
@@ -182,8 +183,8 @@ def _decide(actor: Actor, thing: np.ndarray) -> None:
     turn = turned(heading, actor.heading)
     free = [hand for hand in (0, 1) if actor.held(hand) is None]
     wanted = 0 if turn > 0 else 1
-    actor.notes[HEADING], actor.notes[HAND] = heading, wanted if wanted in free else free[0]
-    actor.notes[DECIDED] = 1.0
+    actor.notes.heading, actor.notes.hand = heading, wanted if wanted in free else free[0]
+    actor.notes.decided = 1.0
     if thing[2] - actor.ground > actor.shoulder - 0.75 * actor.arm and np.hypot(*way) > 1.2:
         actor.stage = PASS
 
@@ -201,6 +202,33 @@ def _pass_by(actor: Actor, thing: np.ndarray, hand: int, ahead: np.ndarray, plac
         come_anew(actor)
 
 
+# Reaching
+
+
+def reach_for(actor: Actor, act: ReachFor) -> bool:
+    """Face a point, walk until it is within a hand's reach, bring the hand there, bending if need be, and keep it."""
+    point, hand = np.array(act.target), SIDES.index(act.hand)
+    way = point[:2] - actor.place
+    away = float(np.hypot(*way))
+    aside = SHOULDER_OUT * actor.size * (1.0 if hand == 0 else -1.0)  # m to the left
+    heading = math.atan2(way[1], way[0]) - math.asin(min(max(aside / max(away, 0.3), -0.9), 0.9))
+    off = abs(turned(heading, actor.heading))
+    up = min(abs(point[2] - actor.ground - actor.shoulder), REACHED * actor.arm)
+    out = max(math.sqrt((REACHED * actor.arm) ** 2 - up * up), CLOSEST * actor.size)  # m ahead that the arm comes to
+    if actor.stage < TAKE:
+        if off > ASKANCE and away < out + TURN_ROOM:
+            actor.wish(speed=0.0, heading=heading)
+        elif come_before(actor, point[:2], out):
+            actor.stage = TAKE
+    elif off > ASKANCE:
+        actor.stage = 0
+    elif actor.clock < PATIENCE:
+        reach_down(actor, {hand: point})
+    if actor.stage < TAKE and off < ASKANCE and away < out + TURN_ROOM:
+        actor.reach(hand, point)
+    return False
+
+
 # Putting down
 
 
@@ -211,12 +239,12 @@ def put_down(actor: Actor, act: PutDown) -> bool:
     notes = actor.notes
     if not hands and actor.stage < RAISE:
         return True
-    if not notes[DECIDED]:
+    if not notes.decided:
         place = actor.crate_place(name)[:2] if act.place is None else spot(actor, act.place)
-        notes[FROM : FROM + 2], notes[DECIDED] = place, 1.0
+        notes.place, notes.decided = place, 1.0
         if act.place is None:
             actor.stage = TAKE
-    place = notes[FROM : FROM + 2]
+    place = notes.place
     if actor.stage < TAKE:
         if come_before(actor, place, actor.size * HALT_OFF):
             actor.stage = TAKE
@@ -241,15 +269,15 @@ def _set_down(actor: Actor, name: str, hands: tuple[int, ...], place: np.ndarray
     if not actor.stands and actor.clock < 1.0:
         return False
     crate, middle, notes = actor.crate(name), actor.crate_place(name), actor.notes
-    if not notes[BEGUN]:
-        notes[BEGIN : BEGIN + 3], notes[BEGUN] = middle, 1.0
+    if not notes.begun:
+        notes.begin, notes.begun = middle, 1.0
         if len(hands) > 1:  # straight ahead: what swings aside or far out pulls a body that bends off its feet
             ahead, feet = facing(actor.heading), actor.weight_place
             far = min(max(float((place - feet) @ ahead) / actor.size, SET_OFF - 0.03), SET_OFF + 0.05)
             place[:] = feet + actor.size * far * ahead
     low = actor.lower(1.0, DOWN + SLOWER * crate.mass, STOOP if len(hands) > 1 else SQUAT)
     ground = actor.ground + crate.half[2]
-    begin = notes[BEGIN : BEGIN + 3]
+    begin = notes.begin
     to = begin + _eased(1.3 * low) * (np.array([*place, ground - 0.03]) - begin)
     for hand in hands:
         actor.reach(hand, to + (actor.palm(hand) - middle))

@@ -44,7 +44,7 @@ def limits_of(scene: Scene) -> Limits:
     return Limits(
         shoulder=float(left[2] + right[2]) / 2, between=float(left[1] - right[1]) / 2, short_arm=short, long_arm=long,
         size=body.size, both_hands=BOTH_HANDS * body.scale, one_hand=ONE_HAND * body.scale,
-        force=body.total * body.gravity * min(scene.physics.friction, STRONGEST), weight=body.total,
+        force=body.total * body.gravity * min(scene.ground.friction, STRONGEST), weight=body.total,
         gravity=body.gravity,
     )  # fmt: skip
 

@@ -1,13 +1,41 @@
-"""Where a performer's memory is in a walker's (`tumble.walking.memory`): what it does, and how far it has come."""
+"""What a performer remembers: the record it claims in a state row, see `tumble.world.memory`."""
 
-from tumble.walking.memory import SKILL
+import numpy as np
 
-TICKS = SKILL  # physics steps since the start
-ACT = SKILL + 1  # number of the act in the script
-STAGE = SKILL + 2  # of the act
-CLOCK = SKILL + 3  # s in this stage
-LOW = SKILL + 4  # how far it has bent and crouched down, 0 to 1
-PACE = SKILL + 5  # m/s, the fastest that it walks by itself
-NOTES = SKILL + 6  # eight numbers that an act keeps from stage to stage
-NOTE_COUNT = 8
-KNEES = NOTES + NOTE_COUNT  # rad that the knees bend when it is all the way down
+MEMORY = "skills"  # how the claim is called
+NOTES = np.dtype(  # what an act keeps from stage to stage
+    [
+        ("decided", "f8"),  # 1 once it has looked around and chosen what is below
+        ("heading", "f8"),  # rad, that it stands with before the thing
+        # taking things up
+        ("hand", "f8"),  # that takes it: 0 left, 1 right
+        ("behind", "f8"),  # 1 where a crate is lifted from its other side
+        ("grasp", "f8", (2, 2)),  # of each hand that took hold: where, m ahead and m above the pelvis
+        # putting them down
+        ("begun", "f8"),  # 1 once it has begun to bend
+        ("begin", "f8", 3),  # where the thing was then, m
+        ("place", "f8", 2),  # where it is to stand, m
+        # pushing and pulling
+        ("start", "f8", 2),  # where the crate was, m
+        ("stuck", "f8"),  # frames that it has hardly moved
+        ("hand_left", "f8", 2),  # of each hand: m to the left of the pelvis where it holds
+        ("hand_up", "f8"),  # m above the pelvis where they hold
+    ]
+)
+SKILLS = np.dtype(
+    [
+        ("act", "f8"),  # number in the script
+        ("stage", "f8"),  # of the act
+        ("clock", "f8"),  # s in this stage
+        ("low", "f8"),  # how far it has bent and crouched down, 0 to 1
+        ("knees", "f8"),  # rad that the knees bend when it is all the way down
+        ("pace", "f8"),  # m/s, the fastest that it walks by itself
+        ("notes", NOTES),
+    ]
+)
+
+
+def begin_act(memory: np.ndarray | np.record, act: np.ndarray | float) -> None:
+    """Have records, one or many, be at the beginning of an act, by its number; pace and posture stay."""
+    memory["act"], memory["stage"], memory["clock"] = act, 0.0, 0.0
+    memory["notes"] = np.zeros((), NOTES)

@@ -2,31 +2,48 @@
 
     performer = Performer(Walker(scene))
     performer.start(sims)
-    performer.set_script(sims, parse("lift crate, then carry it to 3 1"))
+    performer.want(sims, Do("lift crate, then carry it to 3 1"))
     while True:
-        sims.act(performer.control(sims))
+        sims.act(performer.control(sims), performer.drive)
 
 Which act it is at, and how far, is in the state (`tumble.skills.memory`): copying a row forks the performance; the
-script itself is the performer's. Wishes of speed or heading end it, others go along.
+script itself is the performer's. Acts are looked at once a frame. A way to go ends a script, a manner goes along.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from tumble.control.controller import Controller
+from tumble.control.controller import Controller, Report
+from tumble.errors import UserError
+from tumble.goals.wants import Balance, Do, Go, Reach, Single, Want, name_of, part, parts
 from tumble.skills import memory as own
-from tumble.skills.actor import TICK, Actor
-from tumble.skills.acts import Act, Go, LetGo, Lift, PickUp, PullCrate, PushCrate, PutDown, SetPace, Turn, Wait
+from tumble.skills.actor import Actor
+from tumble.skills.acts import (
+    Act,
+    GoTo,
+    LetGo,
+    Lift,
+    PickUp,
+    PullCrate,
+    PushCrate,
+    PutDown,
+    ReachFor,
+    SetPace,
+    Turn,
+    Wait,
+)
 from tumble.skills.approach import go, turn_to
 from tumble.skills.check import check_acts, held_in
 from tumble.skills.hauling import pull, push
-from tumble.skills.holding import let_go, lift, pick_up, put_down
-from tumble.skills.script import line_of
+from tumble.skills.holding import let_go, lift, pick_up, put_down, reach_for
+from tumble.skills.script import line_of, parse
 from tumble.walking import Walker
 from tumble.walking.style import Style
-from tumble.world.sims import Sims
+from tumble.world.drives import Drive
+from tumble.world.scene import Scene
+from tumble.world.sims import Law, Sims
 
 USUAL_PACE = 0.6  # m/s
 
@@ -39,56 +56,85 @@ class Performer(Controller):
       script: what it does, or did last.
     """
 
-    scripts = True
+    takes = (Balance, Reach, Go, Do)
 
     def __init__(self, walker: Walker) -> None:
-        self.walker, self.scene = walker, walker.scene
+        self.walker = walker
         self.script: tuple[Act, ...] = ()
+        self._asked: Single | None = None  # what the script is made of
+        self._doing = ""
         self._actors: list[Actor] = []
         self._sims: Sims | None = None
+        self.scene.claim(own.MEMORY, own.SKILLS)
+
+    @property
+    def scene(self) -> Scene:  # type: ignore[override]
+        """The walker's."""
+        return self.walker.scene
+
+    @property
+    def drive(self) -> Drive:  # type: ignore[override]
+        """The walker's."""
+        return self.walker.drive
 
     @property
     def settings(self) -> Any:
+        """The walker's."""
         return self.walker.settings
 
     def start(self, sims: Sims) -> None:
         """Stand as it is; every wish and the script are forgotten."""
         self.walker.start(sims)
-        self.script = ()
-        sims.view("userdata")[:, own.PACE] = USUAL_PACE
+        self.script, self._asked, self._doing = (), None, ""
+        memory = sims.memory(own.MEMORY)
+        memory[:] = 0.0
+        memory.pace[:] = USUAL_PACE
+
+    def resume(self, sims: Sims) -> None:
+        """Stand as it is, as `start` does, and go on with the act of the script that it was at, from its beginning."""
+        act = sims.memory(own.MEMORY).act.copy()
+        script, asked = self.script, self._asked
+        self.start(sims)
+        self.script, self._asked = script, asked
+        sims.memory(own.MEMORY).act[:] = act
+
+    def move(self, scene: Scene) -> None:
+        self.walker.move(scene)
+        scene.claim(own.MEMORY, own.SKILLS)
+        self._sims = None
 
     def _attach(self, sims: Sims) -> None:
         if sims is not self._sims:
             self._sims = sims
             self._actors = [Actor(self.walker, sims, row) for row in range(sims.nsim)]
 
-    def control(self, sims: Sims) -> np.ndarray:
-        """Controls (nsim, motors.size); see `Walker.control`."""
+    def control(self, sims: Sims) -> Law:
+        """The walker's law, after a look at how far the script has come."""
         if self.script:
             self._attach(sims)
-            memory = sims.view("userdata")
+            memory = sims.memory(own.MEMORY)
             for actor in self._actors:
-                if memory[actor.row, own.TICKS] % TICK == 0 and memory[actor.row, own.ACT] < len(self.script):
+                if memory.act[actor.row] < len(self.script):
                     self._perform(actor, memory[actor.row])
-            memory[:, own.TICKS] += 1
         return self.walker.control(sims)
 
-    def _perform(self, actor: Actor, memory: np.ndarray) -> None:
-        act = self.script[int(memory[own.ACT])]
+    def _perform(self, actor: Actor, memory: np.record) -> None:
+        act = self.script[int(memory.act)]
         if actor.row == 0:
-            self.doing = line_of(act)
-        memory[own.CLOCK] += TICK * self.scene.dt
-        if SKILLS[type(act)](actor, act):
-            memory[own.ACT] += 1
-            memory[[own.STAGE, own.CLOCK]] = 0.0
-            memory[own.NOTES : own.NOTES + own.NOTE_COUNT] = 0.0
-            if memory[own.ACT] == len(self.script):
+            self._doing = line_of(act)
+        memory.clock += self.scene.dt
+        if SKILL_OF[type(act)](actor, act):
+            own.begin_act(memory, memory.act + 1)
+            if memory.act == len(self.script):
                 actor.wish(speed=0.0)
-                self.doing = "" if actor.row == 0 else self.doing
+                self._doing = "" if actor.row == 0 else self._doing
+
+    def report(self) -> Report:
+        return Report(doing=self._doing)
 
     def done(self, sims: Sims, row: int = 0) -> bool:
         """Whether the script has come to its end."""
-        return bool(sims.view("userdata")[row, own.ACT] >= len(self.script))
+        return bool(sims.memory(own.MEMORY).act[row] >= len(self.script))
 
     @property
     def styles(self) -> list[Style]:
@@ -99,40 +145,71 @@ class Performer(Controller):
         """See `Walker`."""
         self.walker.restyle(style)
 
-    def check_script(self, sims: Sims, acts: Sequence[Act]) -> None:
-        """Refuse what the body cannot do from where it stands now, before it sets out."""
-        state = sims.state[0]
-        check_acts(self.scene, acts, held_in(self.scene, state), state)
+    def refuses(self, sims: Sims, want: Want) -> str | None:
+        """Also what the body cannot do from where it stands now, before it sets out."""
+        scripted, others = _split(want)
+        if len(scripted) > 1:
+            return f"a walker does not {name_of(want)} at once"
+        try:
+            for one in scripted:
+                one.check()
+                acts, state = self._acts(one), sims.state[0]
+                check_acts(self.scene, acts, held_in(self.scene, state), state)
+        except UserError as error:
+            return str(error)
+        whys = [why for one in others if (why := self.walker.refuses(sims, one)) is not None]
+        return whys[0] if whys else None
 
-    def set_script(self, sims: Sims, acts: Sequence[Act]) -> None:
-        """Do these acts from the next control on, in all rows; what is held stays held."""
-        self.script = tuple(acts)
-        memory = sims.view("userdata")
-        memory[:, [own.ACT, own.STAGE, own.CLOCK, own.TICKS]] = 0.0
-        memory[:, own.NOTES : own.NOTES + own.NOTE_COUNT] = 0.0
+    def _acts(self, want: Single) -> tuple[Act, ...]:
+        """The script that a want asks for."""
+        match want:
+            case Do():
+                return parse(want.script, [prop.name for prop in self.scene.props])
+            case Reach():
+                return (ReachFor(want.target, want.hand),)
+            case Go(target=(x, y, _)):
+                return (GoTo((x, y)),)
+        raise TypeError(f"{want} asks for no script")
 
-    def check_wishes(self, wishes: Mapping[str, Any]) -> None:
-        self.walker.check_wishes(wishes)
-
-    def set_wishes(self, sims: Sims, wishes: Mapping[str, Any]) -> None:
-        """See `Walker.wish`. A speed or a heading ends the script; it straightens up, and holds what it holds."""
-        if "speed" in wishes or "heading" in wishes:
+    def want(self, sims: Sims, want: Want) -> None:
+        """Do a script from its beginning, unless it is under way; walk as `Walker.want`, which ends a script."""
+        scripted, others = _split(want)
+        if scripted and scripted[0] is not self._asked:
+            self._begin(sims, scripted[0])
+        if not scripted:
             self._interrupt(sims)
-        self.walker.set_wishes(sims, wishes)
+        for one in others:
+            self.walker.want(sims, one)
+
+    def _begin(self, sims: Sims, want: Single) -> None:
+        """In all rows; what is held stays held."""
+        self.script, self._asked = self._acts(want), want
+        own.begin_act(sims.memory(own.MEMORY), 0.0)
 
     def _interrupt(self, sims: Sims) -> None:
+        """End a script: it straightens up, and holds what it holds."""
         self._attach(sims)
-        if not self.script:
-            return
-        self.script, self.doing = (), ""
-        for actor in self._actors:
-            actor.rise()
+        if self.script:
+            self.script, self._asked, self._doing = (), None, ""
+            for actor in self._actors:
+                actor.rise()
 
     def check_parameters(self, changes: Mapping[str, float]) -> None:
         self.walker.check_parameters(changes)
 
     def set_parameters(self, changes: Mapping[str, float]) -> None:
         self.walker.set_parameters(changes)
+
+
+def _split(want: Want) -> tuple[list[Single], list[Single]]:
+    """What is done by a script, and what is walked; of going to a place, the place and the manner."""
+    scripted: list[Single] = [one for one in parts(want) if isinstance(one, Do | Reach)]
+    others = [one for one in parts(want) if one not in scripted]
+    go = part(want, Go)
+    if go is not None and go.target is not None:
+        scripted.append(go)
+        others[others.index(go)] = Go(**{name: value for name, value in go.given.items() if name != "target"})
+    return scripted, others
 
 
 def _turn(actor: Actor, act: Turn) -> bool:
@@ -149,7 +226,7 @@ def _wait(actor: Actor, act: Wait) -> bool:
     return actor.clock >= act.seconds
 
 
-SKILLS: dict[type[Any], Callable[[Actor, Any], bool]] = {
-    Go: go, Turn: _turn, SetPace: _pace, Wait: _wait, PickUp: pick_up, Lift: lift, PutDown: put_down, LetGo: let_go,
-    PushCrate: push, PullCrate: pull,
+SKILL_OF: dict[type[Any], Callable[[Actor, Any], bool]] = {
+    GoTo: go, Turn: _turn, SetPace: _pace, Wait: _wait, PickUp: pick_up, Lift: lift, PutDown: put_down, LetGo: let_go,
+    PushCrate: push, PullCrate: pull, ReachFor: reach_for,
 }  # fmt: skip

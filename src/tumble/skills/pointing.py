@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tumble.errors import UserError
-from tumble.skills.acts import Act, Go, Lift, PickUp, Place, PushCrate, PutDown
+from tumble.skills.acts import Act, GoTo, Lift, PickUp, Place, PushCrate, PutDown
 from tumble.skills.limits import limits_of
 from tumble.skills.script import text_of
 from tumble.world.props import Companion, Crate, Prop
@@ -35,7 +35,7 @@ def _act(scene: Scene, held: Sequence[str], body: str | None, at: Sequence[float
     if isinstance(prop, Crate) and _hands(scene, held) + len(prop.handles) <= 2:
         return _taken(scene, prop)
     place: Place = (round(at[0], 2), round(at[1], 2)) if prop is None else prop.name
-    return PutDown(place) if held else Go(place)
+    return PutDown(place) if held else GoTo(place)
 
 
 def _is_of(body: str, prop: Prop) -> bool:

@@ -19,7 +19,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from tumble.errors import UserError
-from tumble.skills.acts import Act, Go, LetGo, Lift, PickUp, Place, PullCrate, PushCrate, PutDown, SetPace, Turn, Wait
+from tumble.skills.acts import (
+    Act,
+    GoTo,
+    LetGo,
+    Lift,
+    PickUp,
+    Place,
+    PullCrate,
+    PushCrate,
+    PutDown,
+    ReachFor,
+    SetPace,
+    Turn,
+    Wait,
+)
 
 LONGEST = 10_000  # letters of a script
 MOST = 200  # acts of a script
@@ -64,7 +78,7 @@ class Form(NamedTuple):
 
 
 FORMS = (
-    Form("go to PLACE", "go to crate", "walk there and stand", lambda said: Go(said.place)),
+    Form("go to PLACE", "go to crate", "walk there and stand", lambda said: GoTo(said.place)),
     Form("turn to DEGREES", "turn to 90", "face that way from x", lambda said: Turn(math.radians(said.number))),
     Form("walk at SPEED", "walk at 0.6", "walk at most so fast from now on, m/s", lambda said: SetPace(said.number)),
     Form("wait SECONDS", "wait 2 s", "stand", lambda said: Wait(said.number)),
@@ -123,7 +137,9 @@ def text_of(acts: Sequence[Act]) -> str:
 def line_of(act: Act) -> str:
     """An act in words."""
     match act:
-        case Go():
+        case ReachFor():
+            return f"reach for {' '.join(map(_number_text, act.target))}"
+        case GoTo():
             return f"go to {_place_text(act.place)}"
         case Turn():
             return f"turn to {math.degrees(act.heading):.12g}"
@@ -232,7 +248,7 @@ def _name_of(act: Act) -> str | None:
     match act:
         case PickUp() | Lift() | PushCrate() | PullCrate():
             return act.name
-        case Go(str(place)) | PutDown(str(place)):
+        case GoTo(str(place)) | PutDown(str(place)):
             return place
     return None
 

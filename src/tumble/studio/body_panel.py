@@ -9,7 +9,7 @@ from nicegui import ui
 from tumble.characters import character
 from tumble.studio.desk import Desk
 from tumble.studio.knobs import Knob
-from tumble.studio.panels import slider_row
+from tumble.studio.panels import BLUR, slider_row
 
 NARROWEST, WIDEST = 0.6, 1.6  # ends of a slider, as multiples of what the character has by itself
 RAISED = 0.25  # m or a share: the right end where a character has 0
@@ -22,9 +22,9 @@ def body_panel(desk: Desk) -> None:
     built: list[str] = []
     rows: dict[str, Callable[[float], Any]] = {}
 
-    async def reshape(name: str, value: float) -> None:
-        if await desk.do(lambda: desk.stage.reshape({name: value})):
-            desk.hub.refresh(but=desk.client.id)
+    async def reshape(proportions: dict[str, float]) -> None:
+        if await desk.do(lambda: desk.stage.reshape(proportions)):
+            desk.hub.refresh(but=desk.client.id if proportions else "")
 
     def show() -> None:
         name = desk.stage.choice.character
@@ -36,13 +36,18 @@ def body_panel(desk: Desk) -> None:
                 for part, value in numbers(character(name).recipe).items():
                     low, high = (NARROWEST * value, WIDEST * value) if value > 0 else (0.0, RAISED)
                     knob = Knob(f"body-{part}", "", float, value, low, high)
-                    rows[part] = slider_row(part.replace("_", " "), knob, partial(reshape, part))
-        for part, value in numbers(desk.stage.take.scene.character.recipe).items():
+                    rows[part] = slider_row(part.replace("_", " "), knob, partial(_one, reshape, part))
+        for part, value in numbers(desk.stage.trial.scene.character.recipe).items():
             if part in rows:
                 rows[part](value)
 
     desk.shows(show)
-    ui.button("as it was", on_click=desk.doing(desk.stage.unshape)).props("flat dense no-caps data-testid=body-reset")
+    back = ui.button("as it was", on_click=lambda: reshape({})).props("flat dense no-caps data-testid=body-reset")
+    back.on("click", js_handler=BLUR)
+
+
+def _one(reshape: Callable[[dict[str, float]], Any], part: str, value: float) -> Any:
+    return reshape({part: value})
 
 
 def numbers(recipe: Any) -> dict[str, float]:

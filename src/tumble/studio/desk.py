@@ -51,7 +51,7 @@ class Desk:
     async def set(self, values: Mapping[str, float]) -> None:
         """Change parameters of the controller, all at once, and tell the other pages."""
         changes = [SetParameter(name, value) for name, value in values.items()]
-        if await self.do(lambda: self.stage.take.send(*changes)):
+        if await self.do(lambda: self.stage.director.send(*changes)):
             self.hub.refresh(but=self.client.id)
 
     def doing(self, job: Callable[[], Any]) -> Callable[[], Awaitable[bool]]:

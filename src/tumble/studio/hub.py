@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from tumble.errors import UserError
-from tumble.live.commands import Release
-from tumble.studio.requests import Ask, Give, Hurl, Point, Request, Resume, Scrub, Steer, decode
+from tumble.studio.requests import Ask, Give, Hurl, PlaceBox, Point, Remove, Request, Resume, Scrub, Steer, decode
 from tumble.studio.stage import Shown, Stage
+from tumble.world.props import Box
 
 PATIENCE = 20.0  # s that somebody who asks for control waits for an answer
 SLOW = 10.0  # s that a browser may take to receive what is sent at once
@@ -151,7 +151,7 @@ class Hub:
         self.viewers[key] = viewer
         if self.holder not in self.viewers:
             self._hand_to(key)
-        viewer.tell(type="hello", client=key, dt=self.stage.take.dt, controls=self.controls(key))
+        viewer.tell(type="hello", client=key, dt=self.stage.dt, controls=self.controls(key))
         self._tell_controls()
         if self._latest is not None:
             viewer.shown = self._latest
@@ -183,9 +183,7 @@ class Hub:
         self._tell_controls()
 
     def _let_go(self) -> None:
-        if self.stage.take.drag is not None:
-            self.stage.take.send(Release())
-        self.stage.take.steer(0.0, 0.0)
+        self.stage.director.let_go()
 
     def handle(self, viewer: Viewer, request: Request) -> None:
         """Have done what a browser asks for, or tell it why not."""
@@ -207,15 +205,19 @@ class Hub:
             viewer.tell(type="error", text=f"this failed: {error!r}")
 
     def _perform(self, request: Request) -> None:
-        stage, take = self.stage, self.stage.take
-        before = take.goal, take.stance
+        stage, director = self.stage, self.stage.director
+        before = director.goal, director.stance
         match request:
             case Steer():
-                stage.take.steer(request.x, request.y, request.turbo)
+                director.steer(request.x, request.y, request.turbo)
             case Hurl():
-                stage.take.hurl(request.position, request.velocity, request.mass)
+                director.throw(request.position, request.velocity, request.mass)
+            case PlaceBox():
+                stage.trial.place(Box(request.name, request.position, request.size))
+            case Remove():
+                stage.trial.remove(request.name)
             case Point():
-                stage.take.point(request.at, request.body)
+                director.point(request.at, request.body)
             case Scrub():
                 stage.scrub(request.tick)
             case Resume():
@@ -223,8 +225,8 @@ class Hub:
             case Ask() | Give():
                 raise TypeError(f"{request} is no business of the stage")
             case _:
-                stage.take.send(request)
-        if (stage.take.goal, stage.take.stance) != before:
+                director.send(request)
+        if (director.goal, director.stance) != before:
             self.changed()
 
     # Control --------------------------------------------------------------------------------------------

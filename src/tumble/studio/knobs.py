@@ -59,14 +59,16 @@ class Knob:
 
 
 def knobs(settings: Any) -> list[Knob]:
-    """All settings of a dataclass and of those inside it, in order."""
-    return [_knob(settings, name) for name in names_of(settings)]
+    """All numbers and switches of a settings dataclass and of those inside it, in order."""
+    return [knob for name in names_of(settings) if (knob := _knob(settings, name)) is not None]
 
 
-def _knob(settings: Any, name: str) -> Knob:
+def _knob(settings: Any, name: str) -> Knob | None:
     owner = value = settings
     for part in name.split("."):
         owner, value = value, getattr(value, part)
+    if not isinstance(value, int | float):
+        return None
     low, high = (0.0, 1.0) if isinstance(value, bool) else _range(settings, name, value)
     about = _comments(owner.__class__).get(name.rpartition(".")[2], "")
     return Knob(name, about, type(value), float(value), low, high)

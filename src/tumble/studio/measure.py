@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from tumble.planners import CPBPSettings, Plan, Planner
+from tumble.scenarios import Trial
+from tumble.studio.choice import Choice
 from tumble.studio.guard import Gate, hosts_for
 from tumble.studio.hub import Hub
 from tumble.studio.server import LOOP, bind, listen, server_for
 from tumble.studio.stage import FASTEST, Stage
-from tumble.studio.trial import Choice, StudioTrial
 from tumble.world.scene import Scene
 
 WARM = 1.5  # s before a crowd is counted on
@@ -39,7 +40,7 @@ class _Idle(Planner):
         super().__init__(scene, 2, self.settings.horizon, 0, 1)
         lines = self.rng.normal(size=(34, self.steps, 3))
         none = np.zeros((self.steps, 7))
-        hold = np.tile(np.r_[np.zeros(scene.motors.joints), np.ones(scene.motors.size - scene.motors.joints)], (1, 1))
+        hold = np.tile(np.r_[np.zeros(scene.drive.joints), np.ones(scene.drive.size - scene.drive.joints)], (1, 1))
         self._plan = Plan(hold, 0.0, none, lines[0], lines[2:], lines[1], 0.0, 0, 0)
 
     def _forget(self) -> None:
@@ -92,13 +93,13 @@ async def _measure(samples: int, seconds: float, clients: int, threads: int) -> 
     stage = Stage(Choice("stand"), hub, threads, settings)
     async with _open(stage, hub) as address:
         short = min(seconds, 20.0)
-        figures = await _rates(stage, hub, address, short, StudioTrial(Choice("stand"), threads, settings))
+        figures = await _rates(stage, hub, address, short, Choice("stand").trial(threads, settings))
         figures |= await _reactions(stage, address, short)
         figures |= await _costs(stage, address, seconds, clients)
     return figures
 
 
-async def _rates(stage: Stage, hub: Hub, address: str, seconds: float, alone: StudioTrial) -> dict[str, Any]:
+async def _rates(stage: Stage, hub: Hub, address: str, seconds: float, alone: Trial) -> dict[str, Any]:
     """Frames a second with one client and without any, in turns; bytes of a frame."""
     await _do(stage, lambda: stage.slow(FASTEST))
     crowd = asyncio.create_task(_crowd(address, 1, 2 * seconds + TURNS + WARM))
@@ -134,7 +135,7 @@ async def _reactions(stage: Stage, address: str, seconds: float) -> dict[str, An
 
 async def _costs(stage: Stage, address: str, seconds: float, clients: int) -> dict[str, Any]:
     """Of one core at 60 frames a second without a planner; frames that were missed; memory."""
-    await _do(stage, lambda: setattr(stage.take.controller, "planner", _Idle(stage.take.scene)))
+    await _do(stage, lambda: setattr(stage.trial.controller, "planner", _Idle(stage.trial.scene)))
     await _do(stage, lambda: stage.slow(2.0))
     crowd = asyncio.create_task(_crowd(address, clients, seconds + 2 * WARM))
     await asyncio.sleep(2 * WARM)
@@ -156,11 +157,11 @@ async def _do(stage: Stage, job: Callable[[], Any]) -> Any:
     return await asyncio.wrap_future(stage.post(job))
 
 
-def _run(take: StudioTrial, seconds: float) -> float:
-    """Frames a second of a take that nobody watches."""
+def _run(trial: Trial, seconds: float) -> float:
+    """Frames a second of a trial that nobody watches."""
     began, frames = time.perf_counter(), 0
     while time.perf_counter() < began + seconds:
-        take.step()
+        trial.step()
         frames += 1
     return frames / (time.perf_counter() - began)
 

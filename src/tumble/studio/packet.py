@@ -6,7 +6,8 @@ A message is little endian: the fields of `HEADER`, then
     float32  terms             mean value of each term along the best path
     float32  3, 2, 6           target; wanted velocity; held point and where it is pulled to: each if its flag is set
     int16    paths x points x 3, best x 3, smoothed x 3, contacts x 3    mm from the origin
-    text     the rest          which of the goal's ways the plan takes; nothing where the planner knows none
+    text     the rest          which of the goal's ways the plan takes, who acts, what it does: three lines, of which
+                               any may be empty
 
 About 3.6 KB with 32 futures. A browser learns the bodies' shapes from `describe`, once a scene.
 """
@@ -19,11 +20,12 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from tumble.planners import Plan
+from tumble.control.controller import Report
+from tumble.live.commands import Drag
 from tumble.world.props import Crate, handle_name
 from tumble.world.scene import Scene
 
-VERSION = 1
+VERSION = 2
 # version, flags, scene id; tick, oldest, newest; time, plan ms, rate, realtime, speed, effort, cost, origin;
 # numbers of bodies, paths, points, best, smoothed, contacts, terms; terms id
 HEADER = struct.Struct("<BBH III fffffff fff HHHHHHHH")
@@ -113,20 +115,21 @@ class Packer:
         return describe(self.scene)
 
     def pack(
-        self, state: np.ndarray, plan: Plan | None, status: Status, terms: int,
+        self, state: np.ndarray, report: Report, status: Status, terms: int,
         target: tuple[float, float, float] | None = None, velocity: tuple[float, float] | None = None,
-        drag: tuple[str, tuple[float, ...], tuple[float, ...]] | None = None,
+        drag: Drag | None = None,
     ) -> bytes:  # fmt: skip
         """One message.
 
         Args:
           state: of the live world.
-          plan: the latest; None where nobody plans.
+          report: of the controller, on the same frame.
           status: of the loop.
           terms: id of the goal's list of terms.
           target, velocity: that are wanted.
-          drag: body, point in its frame, and target.
+          drag: what is held.
         """
+        plan = report.plan
         model, data = self.scene.model, self._data
         mujoco.mj_setState(model, data, state, mujoco.mjtState.mjSTATE_INTEGRATION)
         mujoco.mj_kinematics(model, data)
@@ -144,9 +147,9 @@ class Packer:
         if velocity is not None:
             flags, extra = flags | VELOCITY, [*extra, *velocity]
         if drag is not None:
-            body = self.scene.body(drag[0])
-            held = data.xpos[body] + data.xmat[body].reshape(3, 3) @ drag[1]
-            flags, extra = flags | DRAG, [*extra, *held, *drag[2]]
+            body = self.scene.body(drag.body)
+            held = data.xpos[body] + data.xmat[body].reshape(3, 3) @ drag.point
+            flags, extra = flags | DRAG, [*extra, *held, *drag.target]
         header = HEADER.pack(
             VERSION, flags, self.number, status.tick, status.oldest, status.newest, status.time,
             1000 * status.control_seconds, status.rate, status.realtime, status.speed,
@@ -157,8 +160,8 @@ class Packer:
         poses = np.hstack([data.xpos, data.xquat])
         floats = np.concatenate([poses.ravel(), values, extra]).astype("<f4")
         points = np.concatenate([part.reshape(-1, 3) for part in (paths, best, smoothed, touching)])
-        way = b"" if plan is None else plan.way.encode()
-        return b"".join([header, floats.tobytes(), millimetres(points - origin), way])
+        words = "\n".join(["" if plan is None else plan.way, report.acting, report.doing])
+        return b"".join([header, floats.tobytes(), millimetres(points - origin), words.encode()])
 
 
 def thinned(paths: np.ndarray, most: int = POINTS) -> np.ndarray:

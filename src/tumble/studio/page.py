@@ -101,7 +101,7 @@ def _transport(desk: Desk) -> None:
         play = _button("pause", toggle, "pause or go on (space)", "play")
         _button("skip_next", desk.doing(stage.advance), "one frame (.)", "step")
         _button("replay", desk.doing(stage.reset), "begin again (r)", "reset")
-        _button("accessibility_new", desk.doing(lambda: stage.take.send(Reset())), "back on its feet", "feet")
+        _button("accessibility_new", desk.doing(lambda: stage.director.send(Reset())), "back on its feet", "feet")
         _button("casino", desk.doing(stage.again), "begin again with the next seed (n)", "again")
         speed = ui.toggle(SPEEDS, value=1.0).props("dense no-caps flat data-testid=speed").tooltip("share of real time")
         speed.on("update:model-value", lambda: desk.do(lambda: stage.slow(float(speed.value or 1.0))))

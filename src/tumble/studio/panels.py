@@ -1,4 +1,4 @@
-"""Panels: what is played, how the planner is set, what its goal's terms weigh, what a hand does."""
+"""Panels: what is played, how the controller is set, what its goal's terms weigh, what a hand does."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,16 +8,14 @@ from typing import Any
 from nicegui import ui
 from nicegui.events import ValueChangeEventArguments
 
-from tumble.characters import CHARACTERS
 from tumble.controllers import CONTROLLERS
-from tumble.goals import GOALS
 from tumble.planners.planned import WEIGHT
 from tumble.scenarios import SCENARIOS
+from tumble.studio.choice import bodies, live
 from tumble.studio.desk import Desk
 from tumble.studio.elements import Chart, View
 from tumble.studio.knobs import Knob, knobs
 from tumble.studio.stage import Stage
-from tumble.studio.trial import Choice, live
 
 BLUR = "() => document.activeElement?.blur()"  # keys belong to the character again
 HEAVIEST = 100.0  # weight of a term at the right end of its slider; the left end is its inverse
@@ -50,29 +48,28 @@ def direct_panel(desk: Desk) -> None:
 
     async def choose(name: str, value: Any) -> None:
         if value != getattr(stage.choice, name):
-            changes = chosen_scenario(stage.choice, value) if name == "scenario" else {name: value}
-            if name == "character":
-                changes["proportions"] = ()
-            await desk.do(lambda: stage.choose(replace(stage.choice, **changes)))
+            changes = {name: value, "proportions": ()} if name == "character" else {name: value}
+            choice = stage.choice.with_scenario(value) if name == "scenario" else replace(stage.choice, **changes)
+            await desk.do(lambda: stage.choose(choice))
 
     async def want(goal: str) -> None:
-        if await desk.do(lambda: stage.take.want(goal)):
+        if await desk.do(lambda: stage.director.want(goal)):
             desk.hub.refresh()
 
-    rows = (("scenario", list(SCENARIOS)), ("character", list(CHARACTERS)), ("controller", list(CONTROLLERS)))
+    rows = (("scenario", list(SCENARIOS)), ("character", bodies()), ("controller", list(CONTROLLERS)))
     selects = {name: _select(name, options, partial(choose, name)) for name, options in rows}
     seed = _number("seed", "of the scenario and of the planner", lambda: stage.choice.seed, partial(choose, "seed"))
-    goal = _select("goal", [*GOALS, "walk"], want)
+    goal = _select("goal", [], want)
     _stance(desk)
     summary = ui.label().classes("about")
 
     def show() -> None:
-        body = stage.choice.character  # a scenario may bring one of its own that not every goal fits
-        selects["character"].set_options([*CHARACTERS, *([] if body in CHARACTERS else [body])])
         for name, select in selects.items():
             select.set_value(getattr(stage.choice, name))
         seed()
-        goal.set_value(stage.take.goal)
+        if goal.options != stage.director.goals:
+            goal.set_options(stage.director.goals)
+        goal.set_value(stage.director.goal)
         summary.set_text(SCENARIOS[stage.choice.scenario].summary)
 
     desk.shows(show)
@@ -83,7 +80,7 @@ def _stance(desk: Desk) -> None:
     """In which pose to balance, and for planners of whole plans whether to roll over first."""
 
     async def stand(**stance: Any) -> None:
-        if await desk.do(lambda: desk.stage.take.stand(**stance)):
+        if await desk.do(lambda: desk.stage.director.stand(**stance)):
             desk.hub.refresh()
 
     pose = _select("stance", [], lambda pose: stand(pose=pose))
@@ -94,25 +91,16 @@ def _stance(desk: Desk) -> None:
     roll.on("click", js_handler=BLUR)
 
     def show() -> None:
-        take = desk.stage.take
-        poses = list(take.scene.character.poses)
+        director = desk.stage.director
+        poses = list(desk.stage.trial.scene.character.poses)
         if pose.options != poses:
             pose.set_options(poses)
-        pose.set_value(take.stance.pose or "rest")
-        roll.set_value(bool(take.stance.roll))
-        pose.set_visibility(take.balances)
-        roll.set_visibility(take.balances and take.judges_plans)
+        pose.set_value(director.stance.pose or "rest")
+        roll.set_value(bool(director.stance.roll))
+        pose.set_visibility(director.balances)
+        roll.set_visibility(director.balances and director.judges_plans)
 
     desk.shows(show)
-
-
-def chosen_scenario(choice: Choice, scenario: str) -> dict[str, Any]:
-    """What changes with the scenario: its options, and who it is made for where that is of another kind."""
-    old, new = SCENARIOS[choice.scenario], SCENARIOS[scenario]
-    changes: dict[str, Any] = {"scenario": scenario, "options": (), "proportions": choice.proportions}
-    if old.controller != new.controller or new.character not in CHARACTERS:
-        changes |= {"controller": new.controller, "character": new.character, "proportions": ()}
-    return changes
 
 
 def _options(desk: Desk, choose: Callable[[Any], Any]) -> None:
@@ -188,7 +176,7 @@ def settings_panel(desk: Desk) -> None:
     built: list[type] = []
 
     def show() -> None:
-        settings = desk.stage.take.settings
+        settings = desk.stage.director.settings
         if built != [type(settings)]:
             built[:] = [type(settings)]
             preset.set_options(list(desk.presets.of(desk.stage.choice.controller)), value=None)
@@ -277,7 +265,7 @@ def _save_dialog(desk: Desk) -> None:
 def _save(desk: Desk, name: str, close: Callable[[], Any]) -> None:
     choice = desk.stage.choice
     plain = {knob.name: knob.value for knob in knobs(live(CONTROLLERS[choice.controller].settings()))}
-    now = {knob.name: knob.value for knob in knobs(desk.stage.take.settings)}
+    now = {knob.name: knob.value for knob in knobs(desk.stage.director.settings)}
     try:
         desk.presets.save(choice.controller, name, {key: now[key] for key in now if now[key] != plain[key]})
     except ValueError as error:
@@ -294,7 +282,7 @@ def cost_panel(desk: Desk) -> None:
     built: list[tuple[str, ...]] = []
 
     def show() -> None:
-        terms, weights = desk.stage.take.terms, desk.stage.take.weights
+        terms, weights = desk.stage.director.terms, desk.stage.director.weights
         if built != [terms, (*weights,)]:
             built[:] = [terms, (*weights,)]
             box.clear()

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from tumble.errors import UserError
-from tumble.live.recording import replace_file
+from tumble.files import make_folder, read_bytes, replace_file
 
 Changes = Mapping[str, float]
 COMMON: Mapping[str, Changes] = {
@@ -62,20 +62,14 @@ class Presets:
             raise UserError(f"'{name}' is a preset of tumble's own; choose another name")
         saved = self._saved()
         saved.setdefault(controller, {})[name] = dict(changes)
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UserError(f"cannot make the folder {self._path.parent}: {error.strerror}") from None
+        make_folder(self._path.parent)
         replace_file(self._path, lambda file: file.write(msgspec.json.format(msgspec.json.encode(saved))))
 
     def _saved(self) -> dict[str, dict[str, dict[str, float]]]:
+        data = read_bytes(self._path, "a file of presets", LARGEST)
+        if data is None:
+            return {}
         try:
-            if not self._path.exists():
-                return {}
-            if self._path.stat().st_size > LARGEST:
-                raise UserError(f"{self._path} is too large for a file of presets; move it away")
-            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, dict[str, dict[str, float]]])
+            return msgspec.json.decode(data, type=dict[str, dict[str, dict[str, float]]])
         except (msgspec.MsgspecError, UnicodeError) as error:
             raise UserError(f"{self._path} is no file of presets: {error}; mend it or move it away") from None
-        except OSError as error:
-            raise UserError(f"cannot read {self._path}: {error.strerror}") from None

@@ -5,7 +5,8 @@ from typing import TypeAlias
 import msgspec
 
 from tumble.errors import UserError
-from tumble.live.commands import Do, Drag, Explode, Push, Release, Reset, SetGoal, SetParameter, Throw, Vector, Walk
+from tumble.goals.wants import Single, Together
+from tumble.live.commands import Drag, Explode, Push, Release, Reset, SetParameter, Throw, Vector
 
 
 class _Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=str.lower):
@@ -26,6 +27,20 @@ class Hurl(_Request, frozen=True):
     position: Vector
     velocity: Vector
     mass: float = 5.0
+
+
+class PlaceBox(_Request, frozen=True, tag="place"):
+    """Put a block into the set, in the place of one of its name: middle and half sizes, m."""
+
+    name: str
+    position: Vector
+    size: Vector
+
+
+class Remove(_Request, frozen=True):
+    """Take a prop out of the set."""
+
+    name: str
 
 
 class Point(_Request, frozen=True):
@@ -58,8 +73,8 @@ class Give(_Request, frozen=True):
 
 
 Request: TypeAlias = (
-    Steer | Hurl | Point | Scrub | Resume | Ask | Give
-    | Push | Drag | Release | Explode | Throw | Reset | SetGoal | Walk | Do | SetParameter
+    Steer | Hurl | PlaceBox | Remove | Point | Scrub | Resume | Ask | Give
+    | Push | Drag | Release | Explode | Throw | Reset | SetParameter | Single | Together
 )  # fmt: skip
 
 

@@ -2,7 +2,8 @@
 
 from nicegui import ui
 
-from tumble.live.commands import Do, Walk
+from tumble.control.controller import Report
+from tumble.goals.wants import Do, Go
 from tumble.skills.script import FORMS, LONGEST
 from tumble.studio.desk import Desk
 from tumble.studio.panels import BLUR
@@ -10,15 +11,17 @@ from tumble.studio.panels import BLUR
 
 def script_panel(desk: Desk) -> None:
     """A field to write into, buttons to begin and to stop; says so where nobody does scripts."""
-    nobody = ui.label("Only walkers do scripts: choose the controller 'walker', or a scenario such as steer-walk.")
+    nobody = ui.label(
+        "Only walkers do scripts: choose the controller 'walker' or 'relay', or a scenario such as steer-walk."
+    )
     nobody.classes("about")
     filled: list[str] = []  # the scenario whose own script the field began with
 
     async def do() -> None:
-        await desk.do(lambda: desk.stage.take.send(Do(str(text.value or ""))))
+        await desk.do(lambda: desk.stage.director.send(Do(str(text.value or ""))))
 
     async def stop() -> None:
-        await desk.do(lambda: desk.stage.take.send(Walk(speed=0.0)))
+        await desk.do(lambda: desk.stage.director.send(Go(speed=0.0)))
 
     with ui.column().classes("panel") as box:
         text = ui.textarea("script, one act a line", placeholder="go to 2 1\nturn to 90\nwait 2 s").classes("wide")
@@ -37,13 +40,19 @@ def script_panel(desk: Desk) -> None:
                 ui.label(f"{form.example}: {form.summary}").classes("about")
 
     def show() -> None:
-        controller, choice = desk.stage.take.controller, desk.stage.choice
-        nobody.set_visibility(not controller.scripts)
-        box.set_visibility(controller.scripts)
-        doing.set_text(controller.doing)
+        controller, choice = desk.stage.trial.controller, desk.stage.choice
+        able = Do in controller.takes
+        nobody.set_visibility(not able)
+        box.set_visibility(able)
+        doing.set_text(told(controller.report()))
         if filled != [choice.scenario]:
             filled[:] = [choice.scenario]
-            wants = choice.wants()
+            wants = choice.built().wants()
             text.set_value(wants.script if isinstance(wants, Do) else "")
 
     desk.shows(show)
+
+
+def told(report: Report) -> str:
+    """Who acts and what it does, in words."""
+    return ": ".join(word for word in (report.acting, report.doing) if word)

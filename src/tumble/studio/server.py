@@ -24,12 +24,14 @@ from fastapi import FastAPI, WebSocket, WebSocketDisconnect
 from nicegui import ui
 
 from tumble.errors import UserError, check_number
+from tumble.live.learning import Learning
+from tumble.studio.choice import Choice
 from tumble.studio.guard import Gate, Guard, hosts_for
 from tumble.studio.hub import Hub
 from tumble.studio.page import build
 from tumble.studio.presets import Presets, default_path
-from tumble.studio.stage import Learning, Stage
-from tumble.studio.trial import Choice
+from tumble.studio.reloading import Reloading
+from tumble.studio.stage import Stage
 
 LOOP = uvicorn.Config("").get_loop_factory()
 EVERYWHERE = ("0.0.0.0", "::", "")
@@ -39,6 +41,7 @@ RECONNECT = 30.0  # s that a page may be lost before its panels are forgotten; a
 def serve(
     choice: Choice, settings: Any = None, host: str = "127.0.0.1", port: int = 8080, threads: int = 0,
     browser: bool = False, announce: Callable[[str], None] = print, learning: Learning | None = None,
+    file: Path | None = None,
 ) -> None:  # fmt: skip
     """Serve until interrupted; returns after everything is closed.
 
@@ -51,6 +54,7 @@ def serve(
       browser: open the page in the user's browser.
       announce: told the address, and what was saved at the end.
       learning: what controllers learn from and add to; whoever made it closes it.
+      file: a user's own that is loaded again whenever it is saved.
     """
     check_number("port", port, 0, 65535)
     listening = bind(host, port)
@@ -66,7 +70,8 @@ def serve(
     with asyncio.Runner(loop_factory=LOOP) as runner, listening:
         hub = Hub(runner.get_loop())
         hub.stage = stage = Stage(choice, hub, threads, settings, learning)
-        runner.run(_serve(hub, gate, listening, address if browser else ""))
+        with Reloading(file, stage, hub.say) if file is not None else contextlib.nullcontext():
+            runner.run(_serve(hub, gate, listening, address if browser else ""))
     if stage.tape is not None and not stage.taken:
         path = Path(f"studio-{time.strftime('%Y%m%d-%H%M%S')}.npz")
         stage.tape.save(path)

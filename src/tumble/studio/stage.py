@@ -1,8 +1,8 @@
-"""Stage: a take that runs in a thread of its own, paced by the clock, watched, paused and turned back.
+"""Stage: a trial that runs in a thread of its own, paced by the clock, watched, paused and turned back.
 
     stage = Stage(Choice("push"), audience)
     stage.start()
-    stage.post(lambda: stage.take.send(Explode((0.5, 0.0, 0.0)))).result()
+    stage.post(lambda: stage.director.send(Explode((0.5, 0.0, 0.0)))).result()
     stage.close()
 
 Everything happens in the stage's thread between frames: others `post` a function and get a future.
@@ -17,14 +17,17 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
 from tumble.control.controller import Controller, closing
+from tumble.controllers.relay import Relay
 from tumble.errors import UserError, check_number
-from tumble.live.keeper import Keeper
+from tumble.goals.wants import Balance
+from tumble.live.learning import Learning
 from tumble.live.recording import Recorder, Recording
 from tumble.live.session import Frame, Session
+from tumble.studio.choice import Choice, inherit, stood
+from tumble.studio.director import Director
 from tumble.studio.pace import Clock
 from tumble.studio.packet import BROKEN, PAST, PAUSED, RECORDING, Packer, Status, with_flags
 from tumble.studio.timeline import Moment, Timeline
-from tumble.studio.trial import Choice, StudioTrial, inherit
 
 LONGEST = 1800.0  # s of a recording
 SLOWEST, FASTEST = 0.05, 2.0  # speeds that may be asked for
@@ -53,27 +56,12 @@ class Audience(Protocol):
         """Something that panels show is no longer what it was."""
 
 
-class Learning(Protocol):
-    """What controllers learn from and add to."""
-
-    file: Keeper
-    frozen: bool
-
-    def __len__(self) -> int:
-        """Situations that were learned from."""
-
-    def warm_up(self) -> None:
-        """Compile what a frame needs."""
-
-    def teach(self, controller: Controller) -> str:
-        """Have a controller use what was learned; returns why it cannot, or ''."""
-
-
 class Stage:
-    """Plays takes.
+    """Plays trials, one after the other.
 
     Attributes:
-      choice, take: what is played.
+      choice, trial: what is played.
+      director: what people ask of it.
       ready: whether all is compiled.
       playing: whether time goes on.
       watched: whether anybody looks; nobody looks, nothing moves.
@@ -87,22 +75,28 @@ class Stage:
         self, choice: Choice, audience: Audience, threads: int = 0, settings: Any = None,
         learning: Learning | None = None,
     ) -> None:  # fmt: skip
-        self.choice, self.take = choice, StudioTrial(choice, threads, settings)
+        self.choice, self.trial = choice, choice.trial(threads, settings)
+        self.director = Director(self.trial, choice.stance)
         self.ready, self.playing, self.watched = False, True, False
         self.past: int | None = None
         self.tape: Recording | None = None
         self.taken = False
         self.learning, self.unused = learning, ""
-        self.pace = Clock(self.take.dt)
-        self.timeline = Timeline(self.take.dt)
+        self.pace = Clock(self.dt)
+        self.timeline = Timeline(self.dt)
         self._audience, self._threads = audience, threads
         self._recorder: Recorder | None = None
         self._tick, self._scenes = 0, 1
-        self._packer = Packer(self.take.scene, self._scenes)
+        self._packer = Packer(self.trial.scene, self._scenes)
         self._terms: dict[tuple[str, ...], int] = {}
         self._jobs: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = queue.SimpleQueue()
         self._wake, self._closing = threading.Event(), False
         self._thread = threading.Thread(target=self._run, name="stage", daemon=True)
+
+    @property
+    def dt(self) -> float:
+        """Simulated seconds a frame."""
+        return self.trial.scene.dt
 
     def start(self) -> None:
         """Begin, in a thread."""
@@ -114,7 +108,7 @@ class Stage:
         self._wake.set()
         if self._thread.is_alive():
             self._thread.join()
-        self._rest(self.take.controller)
+        self._rest(self.trial.controller)
         self.cut()
 
     def post(self, job: Callable[[], Any]) -> "Future[Any]":
@@ -134,18 +128,21 @@ class Stage:
 
     def _run(self) -> None:
         self._audience.say("getting ready (compiling once after installing)")
-        rehearsal = StudioTrial(self.choice, self._threads, self.take.controller.settings)
+        rehearsal = self.choice.trial(self._threads, self.trial.controller.settings)
         with closing(rehearsal.controller):
             rehearsal.step()
             rehearsal.step()  # which goes on from the first, and may take other code
+            if isinstance(rehearsal.controller, Relay):  # nobody waits for a compiler in the middle of a fall
+                for _ in range(2):
+                    rehearsal.controller.rising.control(rehearsal.session.world)
         if self.learning is not None:
-            self.learning.warm_up()
+            self.learning.learner.warm_up()
         self.ready = True
         self._audience.changed()
         while not self._closing:
             self._work()
             if not (self.playing and self.watched):
-                self._rest(self.take.controller)
+                self._rest(self.trial.controller)
                 self._wake.wait()
             elif wait := self.pace.wait:
                 self._wake.wait(wait)
@@ -163,17 +160,18 @@ class Stage:
                 future.set_result(job())
             except Exception as error:
                 future.set_exception(error)
-            if self.take.scene is not self._packer.scene:
+            if self.trial.scene is not self._packer.scene:
                 self._entered()
 
     def _step(self) -> None:
         """One frame. Whatever goes wrong in it pauses the show and is told; the thread goes on."""
         try:
             self._teach()
-            before = self.take.told, self.take.controller.doing
-            frame = self.take.step()
+            before = self._news
+            frame = self.trial.step()
+            self.trial.recall()
             self.pace.ticked()
-            if (self.take.told, self.take.controller.doing) != before:
+            if self._news != before:
                 self._audience.changed()
             self._tick += 1
             self._show(frame)
@@ -187,9 +185,15 @@ class Stage:
         if frame.broken:
             self._audience.say("the simulation went unstable; it begins again")
             self.choose(self.choice)
-        elif self._recorder is not None and len(self._recorder) * self.take.dt >= LONGEST:
+        elif self._recorder is not None and len(self._recorder) * self.dt >= LONGEST:
             self.cut()
             self._audience.say(f"a recording ends after {LONGEST / 60:g} minutes; download it")
+
+    @property
+    def _news(self) -> tuple[Any, ...]:
+        """What panels show and nobody has asked for."""
+        report = self.trial.controller.report()
+        return self.trial.told, report.acting, report.doing
 
     def _rest(self, controller: Controller) -> None:
         """Have nothing more learned in a thread until the controller's next frame; what went wrong in one is told."""
@@ -203,12 +207,12 @@ class Stage:
         """Have the controller learn, which may be another than a frame ago; say so where it cannot."""
         if self.learning is None:
             return
-        unused = self.learning.teach(self.take.controller)
+        unused = self.learning.teach(self.trial.controller)
         if unused and unused != self.unused:
             self._audience.say(f"{self.learning.file.path.name} is not used: {unused}")
         self.unused = unused
-        if self._keep not in self.take.session.listeners:
-            self.take.session.listeners.append(self._keep)
+        if self._keep not in self.trial.session.listeners:
+            self.trial.session.listeners.append(self._keep)
 
     def _keep(self, session: Session, frame: Frame) -> None:
         """Keep what was learned in a frame. Where that fails, the show goes on and learning ends."""
@@ -222,24 +226,24 @@ class Stage:
             self._audience.changed()
 
     def _show(self, frame: Frame) -> None:
-        take, names = self.take, self.take.controller.names
+        report, director = self.trial.controller.report(), self.director
+        names = report.names
         terms = self._terms.setdefault(names, len(self._terms) + 1)
         status = Status(
             tick=self._tick,
             oldest=self.timeline.oldest or self._tick,
             newest=self._tick,
-            time=take.time,
+            time=self.trial.time,
             flags=RECORDING * (self._recorder is not None) | BROKEN * frame.broken,
             rate=self.pace.rate,
             realtime=self.pace.realtime,
             speed=self.pace.speed,
             control_seconds=frame.control_seconds,
         )
-        drag = None if take.drag is None else (take.drag.body, take.drag.point, take.drag.target)
         message = self._packer.pack(
-            frame.state, take.controller.latest, status, terms, take.target, take.velocity, drag
+            frame.state, report, status, terms, director.target, director.velocity, self.trial.session.drag
         )
-        self.timeline.add(Moment(self._tick, take.time, frame.state, message, self._packer, terms, names))
+        self.timeline.add(Moment(self._tick, self.trial.time, frame.state, message, self._packer, terms, names))
         self._audience.show(Shown(message, self._packer, terms, names))
 
     # What people do; to be called in the stage's thread, by `post` --------------------------------------
@@ -269,7 +273,7 @@ class Stage:
         """Play at a share of real time."""
         check_number("speed", speed, SLOWEST, FASTEST)
         self.pace.speed = speed
-        self.pace.restart(self.take.dt)
+        self.pace.restart(self.dt)
         self._audience.changed()
 
     def scrub(self, tick: int) -> None:
@@ -280,16 +284,15 @@ class Stage:
         self._look(tick, PAST | PAUSED)
 
     def resume(self, tick: int) -> None:
-        """Go on from a moment of the past, with the present goal and settings; what came after is forgotten."""
+        """Go on from a moment of the past, with what is wanted and set now; what came after is forgotten.
+
+        A recording goes on: it has both, one after the other.
+        """
         moment = self.timeline.at(tick)
         if tick != self.timeline.newest:
-            self.cut()
-            scene = self.take.scene
-            self.take.enter(moment.packer.scene, moment.state, moment.time)
+            self.trial.rewind(moment.packer.scene, moment.state, moment.time)
             self.timeline.cut(tick)
-            self._tick = tick
-            if self.take.scene is not scene:
-                self._packer = moment.packer
+            self._tick, self._packer = tick, moment.packer
         self._go()
 
     def reset(self) -> None:
@@ -300,16 +303,16 @@ class Stage:
         """Play something else. Settings and weights stay with the controller, the stance with the scenario."""
         choice, missing = self._standing(choice)
         same = choice.controller == self.choice.controller
-        self.take.settle()
-        old = self.take.controller
-        take = StudioTrial(choice, self._threads, old.settings if same else None)
+        self.director.settle()
+        old = self.trial.controller
+        trial = choice.trial(self._threads, old.settings if same else None)
         if same:
-            inherit(take.controller, old)
+            inherit(trial.controller, old)
         self.cut()
         self._rest(old)
-        self.take, self.choice = take, choice
+        self.trial, self.choice, self.director = trial, choice, Director(trial, choice.stance)
         if missing:
-            self._audience.say(f"'{choice.character}' has no pose '{missing}'; it stands in '{choice.pose}'")
+            self._audience.say(f"'{choice.character}' has no pose '{missing}'; it stands in 'rest'")
         self._entered()
         self.timeline.clear()
         self._go()
@@ -317,24 +320,19 @@ class Stage:
     def _standing(self, choice: Choice) -> tuple[Choice, str]:
         """A choice with the present stance where the scenario stays; and the pose that its body has not, or ''."""
         if choice.scenario != self.choice.scenario:
-            return replace(choice, pose=None, roll=None), ""
-        pose, roll = self.take.stance.pose, self.take.stance.roll
-        missing = pose if pose is not None and pose not in choice.body().poses else ""
-        return replace(choice, pose="rest" if missing else pose, roll=roll), missing
+            return replace(choice, stance=None), ""
+        stance, own = self.director.stance, choice.built().wants()
+        if stance == (Balance(pose=own.pose, roll=own.roll) if isinstance(own, Balance) else Balance()):
+            return replace(choice, stance=None), ""
+        missing = stance.pose if stance.pose is not None and stance.pose not in choice.body().poses else ""
+        return replace(choice, stance=stood(stance, "rest", None) if missing else stance), missing
 
     def reshape(self, proportions: Mapping[str, float]) -> None:
-        """Give the character other proportions while it goes on."""
-        changed = tuple({**dict(self.choice.proportions), **proportions}.items())
-        choice = replace(self.choice, proportions=changed)
-        self.take.reshape(choice)
+        """Give the character other proportions while it goes on; none gives it its own again."""
+        changed = {**dict(self.choice.proportions), **proportions} if proportions else {}
+        choice = replace(self.choice, proportions=tuple(changed.items()))
+        self.trial.reshape(choice.body())
         self.choice = choice
-
-    def unshape(self) -> None:
-        """Give the character its own proportions again."""
-        choice = replace(self.choice, proportions=())
-        self.take.reshape(choice)
-        self.choice = choice
-        self._audience.changed()
 
     def again(self) -> None:
         """Begin the scenario again, with the next seed."""
@@ -343,9 +341,9 @@ class Stage:
     def record(self) -> None:
         """Begin a recording."""
         self.cut()
-        take = self.take
-        about = (take.choice.scenario, take.choice.controller, take.choice.seed)
-        self._recorder = Recorder(take.session, *about, asdict(take.controller.settings))
+        choice, trial = self.choice, self.trial
+        about = (choice.scenario, choice.controller, choice.seed)
+        self._recorder = Recorder(trial.session, *about, asdict(trial.controller.settings))
         self._audience.changed()
 
     def cut(self) -> None:
@@ -362,16 +360,13 @@ class Stage:
         return self._recorder is not None
 
     def _entered(self) -> None:
-        """The take has another scene: recordings end, browsers must learn it."""
-        if self.recording:
-            self._audience.say("the scene was rebuilt, and the recording ends here; download it")
-        self.cut()
+        """The trial has another scene, which browsers must learn."""
         self._scenes = self._scenes % 65535 + 1
-        self._packer = Packer(self.take.scene, self._scenes)
+        self._packer = Packer(self.trial.scene, self._scenes)
 
     def _go(self) -> None:
         self.playing, self.past = True, None
-        self.pace.restart(self.take.dt)
+        self.pace.restart(self.dt)
         self._audience.changed()
 
     def _look(self, tick: int, flags: int) -> None:

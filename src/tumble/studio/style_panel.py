@@ -8,12 +8,12 @@ from nicegui import ui
 from nicegui.events import UploadEventArguments
 
 from tumble.errors import UserError
-from tumble.live.commands import Walk
+from tumble.live.commands import Restyle
 from tumble.studio.desk import Desk
+from tumble.studio.director import Director
 from tumble.studio.elements import Curve
 from tumble.studio.knobs import Knob
 from tumble.studio.panels import BLUR, slider_row
-from tumble.studio.trial import StudioTrial
 from tumble.walking.style import TRAJECTORIES, Knots, Style, builtin_styles
 from tumble.walking.style_file import LARGEST, style_in, written
 
@@ -50,18 +50,11 @@ def _plain(name: str) -> str:
     return name.removeprefix("foot_").removesuffix("_speed").replace("_", " ")
 
 
-def style_now(take: StudioTrial) -> Style | None:
-    """The style that is wished for, else the first one; None where there are none."""
-    styles: dict[str, Style] = {style.name: style for style in getattr(take.controller, "styles", ())}
-    wished = take.wanted.style if isinstance(take.wanted, Walk) else None
-    return styles.get(wished or "", next(iter(styles.values()), None))
-
-
 def style_panel(desk: Desk) -> None:
     """A curve to drag, the style's numbers, and its file."""
 
     async def edit(**changes: Any) -> None:
-        if await desk.do(lambda: _restyle(desk.stage.take, changes)):
+        if await desk.do(lambda: restyle(desk.stage.director, changes)):
             desk.hub.refresh(but=desk.client.id)
 
     async def move(knots: Knots) -> None:
@@ -85,7 +78,7 @@ def style_panel(desk: Desk) -> None:
         _file_row(desk)
 
     def show() -> None:
-        style, chosen = style_now(desk.stage.take), str(trajectory.value)
+        style, chosen = desk.stage.director.style, str(trajectory.value)
         box.set_visibility(style is not None)
         if style is not None:
             title.set_text(f"The style '{style.name}': drag its knots")
@@ -99,37 +92,30 @@ def style_panel(desk: Desk) -> None:
     desk.shows(show)
 
 
-def _restyle(take: StudioTrial, changes: dict[str, Any]) -> None:
+def restyle(director: Director, changes: dict[str, Any]) -> None:
     """Change the present style; for the stage's thread, so that no change is lost to another."""
-    style = style_now(take)
+    style = director.style
     if style is None:
         raise UserError("nobody here walks in a style; choose the controller 'walker'")
-    _replace(take, replace(style, **changes))
-
-
-def _replace(take: StudioTrial, style: Style) -> None:
-    """Have the walker's style of that name be this one."""
-    if not take.styles:
-        raise UserError("nobody here walks in a style; choose the controller 'walker'")
-    take.controller.restyle(style)  # type: ignore[attr-defined]
+    director.send(Restyle(written(replace(style, **changes))))
 
 
 def _file_row(desk: Desk) -> None:
     """Back to the builtin style, to a file, from a file."""
 
     async def revert() -> None:
-        style = style_now(desk.stage.take)
+        style = desk.stage.director.style
         if style is not None:
             await put(builtin_styles()[style.name])
 
     async def put(style: Style) -> bool:
-        done = await desk.do(lambda: _replace(desk.stage.take, style))
+        done = await desk.do(lambda: desk.stage.director.send(Restyle(written(style))))
         if done:
             desk.hub.refresh()
         return done
 
     def save() -> None:
-        style = style_now(desk.stage.take)
+        style = desk.stage.director.style
         if style is not None:
             ui.download.content(written(style), f"{style.name}.toml")
 

@@ -16,7 +16,7 @@ class Moment:
     """A frame that was shown.
 
     Attributes:
-      tick: its number, counted over all sessions of a show.
+      tick: its number, counted over all trials of a show.
       time: simulated seconds.
       state: where it was, of the packer's scene; from here one can go on.
       message, packer, terms, names: what browsers were sent, and what they need to read it; see `Shown`.

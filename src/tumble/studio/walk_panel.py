@@ -1,4 +1,4 @@
-"""The panel of a walk: what is wished for beside speed and heading, which are steered."""
+"""The panel of a walk: how to go, beside speed and heading, which are steered."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,14 +6,14 @@ from typing import Any
 
 from nicegui import ui
 
-from tumble.live.commands import Walk
+from tumble.goals.wants import Go, part
 from tumble.studio.desk import Desk
 from tumble.studio.knobs import Knob
 from tumble.studio.panels import BLUR, slider_row
 from tumble.studio.style_panel import style_panel
 
-# wish: unit, low, high, shown at first
-WISHES = {
+# of `Go`: unit, low, high, shown at first
+MANNERS = {
     "speed": ("m/s", -0.6, 1.7, 0.0),
     "period": ("s", 0.2, 1.0, 0.6),
     "step_height": ("m more", 0.0, 0.3, 0.0),
@@ -23,31 +23,34 @@ WISHES = {
 
 
 def walk_panel(desk: Desk) -> None:
-    """Wishes to a walker and its style; says so where nobody walks."""
-    nobody = ui.label("Only walkers take wishes: choose the controller 'walker', or a scenario such as steer-walk.")
+    """How a walker goes and its style; says so where nobody walks."""
+    nobody = ui.label(
+        "Only walkers are told how: choose the controller 'walker' or 'relay', or a scenario such as steer-walk."
+    )
     nobody.classes("about")
     box = ui.column().classes("panel")
     built: list[tuple[str, ...]] = []
     rows: dict[str, Callable[[float], Any]] = {}
     selects: list[ui.select] = []
 
-    async def wish(name: str, value: Any) -> None:
-        if await desk.do(lambda: desk.stage.take.send(Walk(**{name: value}))):
+    async def ask(name: str, value: Any) -> None:
+        if await desk.do(lambda: desk.stage.director.send(Go(**{name: value}))):
             desk.hub.refresh(but="" if name == "style" else desk.client.id)  # the editor below shows another style
 
     def build(styles: tuple[str, ...]) -> None:
         style = ui.select(list(styles), label="style", value=styles[0]).classes("wide")
         style.props("dense options-dense data-testid=style")
-        style.on("update:model-value", lambda: wish("style", str(style.value)))
+        style.on("update:model-value", lambda: ask("style", str(style.value)))
         style.on("popup-hide", js_handler=BLUR)
         selects[:] = [style]
-        for name, (unit, low, high, start) in WISHES.items():
+        for name, (unit, low, high, start) in MANNERS.items():
             knob = Knob(name, unit, float, start, low, high)
-            rows[name] = slider_row(f"{name}, {unit}", knob, partial(wish, name))
+            rows[name] = slider_row(f"{name}, {unit}", knob, partial(ask, name))
 
     def show() -> None:
-        wanted, styles = desk.stage.take.wanted, desk.stage.take.styles
-        nobody.set_visibility(not isinstance(wanted, Walk))
+        director = desk.stage.director
+        styles, go = (*director.styles,), part(desk.stage.trial.session.asked, Go) or Go()
+        nobody.set_visibility(not styles)
         if built != [styles]:
             built[:] = [styles]
             box.clear()
@@ -55,11 +58,11 @@ def walk_panel(desk: Desk) -> None:
             with box:
                 if styles:
                     build(styles)
-        if isinstance(wanted, Walk) and styles:
-            selects[0].set_value(wanted.style or styles[0])
+        if styles:
+            selects[0].set_value(go.style or styles[0])
             for name, row in rows.items():
-                value = getattr(wanted, name)
-                row(WISHES[name][3] if value is None else value)
+                value = getattr(go, name)
+                row(MANNERS[name][3] if value is None else value)
 
     desk.shows(show)
     style_panel(desk)

@@ -7,11 +7,14 @@ import numpy as np
 
 from tumble.characters import Character
 from tumble.errors import UserError
+from tumble.walking.memory import MEMORY
 from tumble.walking.settings import WalkSettings
 from tumble.world.grips import STIFFNESS, grips_of
 from tumble.world.props import Crate, handle_name
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
+
+DRIVE = "torque"
 
 # Bones by number: the trunk, then arms and legs, left before right.
 PELVIS, BACK, TORSO, HEAD, ARMS, LEGS = 0, 1, 2, 3, 4, 8
@@ -85,13 +88,13 @@ class Fields(NamedTuple):
     com_velocity: np.ndarray
     grounded: np.ndarray
     site_xpos: np.ndarray
-    memory: np.ndarray
+    memory: np.ndarray  # (nsim,) of WALKER
 
 
 def fields_of(sims: Sims) -> Fields:
     """The live arrays of some simulations, of the scene's own character where they are a character's."""
     names = [name for name in Fields._fields if name != "memory"]
-    return Fields(**{name: sims.view(name) for name in names}, memory=sims.view("userdata"))
+    return Fields(**{name: sims.view(name) for name in names}, memory=sims.memory(MEMORY))
 
 
 def body_of(scene: Scene, settings: WalkSettings, prefix: str = "", grips: bool = True) -> Body:
@@ -130,7 +133,7 @@ def body_of(scene: Scene, settings: WalkSettings, prefix: str = "", grips: bool 
         ground=np.array([feeling.index(name) if name in feeling else -1 for name in BONES]),
         stiffness=scale * _stiffness(settings), resist=scale * _damping(settings),
         **lengths, **_arms(model, prefix, character), **_holds(scene, grips and not prefix), total=total, scale=scale,
-        dt=scene.dt, gravity=float(-model.opt.gravity[2]),
+        dt=scene.drives[DRIVE].timestep, gravity=float(-model.opt.gravity[2]),
     )  # fmt: skip
 
 
@@ -182,7 +185,7 @@ def _holds(scene: Scene, grips: bool) -> dict[str, Any]:
     names = [crate.name for crate in crates]
     holds = grips_of(scene.character, props)
     return {
-        "grip": scene.motors.joints, "grip_stiffness": STIFFNESS,
+        "grip": scene.drives[DRIVE].joints, "grip_stiffness": STIFFNESS,
         "handle": np.array([model.site(handle_name(grip.crate, grip.handle)).id for grip in holds], np.intp),
         "grip_crate": np.array([names.index(grip.crate) for grip in holds], np.intp),
         "crate_body": np.array([model.body(name).id for name in names], np.intp),

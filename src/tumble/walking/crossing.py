@@ -13,42 +13,7 @@ from tumble.walking.bars import heed_bars
 from tumble.walking.body import FOOT, LEGS, SHIN
 from tumble.walking.landing import NEAR, approach, choose, halt, lean_of, limit_speed, same_level
 from tumble.walking.legs import knee_for
-from tumble.walking.memory import (
-    BACK,
-    BUSY,
-    CROUCH,
-    DUCK_CROUCH,
-    FRONT,
-    GROUND,
-    HALT,
-    HEADING,
-    HURDLE,
-    LAND_X,
-    LAND_Y,
-    LAND_Z,
-    LEAST_PERIOD,
-    LEFT_TIME,
-    LIMIT,
-    LOWER,
-    MODE,
-    PACE,
-    PASS,
-    PERIOD,
-    PHASE,
-    PLAIN,
-    SIDE,
-    STOOP,
-    SWING_X,
-    SWING_Y,
-    SWING_Z,
-    TOP,
-    TRAILS,
-    TRIM,
-    TUNED,
-    UNLIMITED,
-    WALK,
-    WISH_CROUCH,
-)  # fmt: skip
+from tumble.walking.memory import PASS, UNLIMITED, WALK
 from tumble.walking.steps import crosses, deviation, foot_place, loaded, pendulum_rate, step_offset
 from tumble.walking.terrain import (
     CLEAR,
@@ -81,32 +46,32 @@ def heed(body, terrain, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """Look at what is ahead and above, and write down what it asks for."""
     if terrain.boxes.shape[0] == 0 and terrain.bars.shape[0] == 0:
         return
-    ahead = (math.cos(m[HEADING]), math.sin(m[HEADING]), 0.0)
+    ahead = (math.cos(m.heading), math.sin(m.heading), 0.0)
     left = (-ahead[1], ahead[0], 0.0)
     heed_bars(body, terrain, m, look, ahead, left)
-    stance = int(m[SIDE])
+    stance = int(m.stance)
     foot = foot_place(body, f, i, stance)
-    if m[MODE] != WALK or m[PHASE] == 0.0:
-        m[TOP], m[TRAILS] = 0.0, 0.0
-        was, m[GROUND] = m[GROUND], ground_at(terrain, foot)
-        m[BUSY], m[LIMIT], m[LEAST_PERIOD] = 0.0, UNLIMITED, 0.0
-        m[LOWER] = min(m[LOWER], _bent(body, k, look)) if m[MODE] == WALK or m[MODE] == PASS else 0.0
-        if (m[MODE] == WALK or m[MODE] == PASS) and abs(m[GROUND] - was) > 0.01:
+    if m.mode != WALK or m.phase == 0.0:
+        m.obstacle_top, m.trailing = 0.0, 0.0
+        was, m.ground = m.ground, ground_at(terrain, foot)
+        m.planned, m.speed_limit, m.least_period = 0.0, UNLIMITED, 0.0
+        m.down_crouch = min(m.down_crouch, _bent(body, k, look)) if m.mode == WALK or m.mode == PASS else 0.0
+        if (m.mode == WALK or m.mode == PASS) and abs(m.ground - was) > 0.01:
             _take_weight(body, m, f, i)
-    if m[MODE] == WALK:
+    if m.mode == WALK:
         _heed_ground(body, terrain, k, m, look, f, i, ahead, left, foot)
-        if m[DUCK_CROUCH] > 0.1:
-            m[LIMIT] = min(m[LIMIT], STOOP_SPEED * math.sqrt(body.size))
-        if m[STOOP] < UNLIMITED:
-            m[LIMIT] = min(m[LIMIT], approach(body, m[STOOP]))
-            m[HALT] = max(m[HALT], 1.0) if m[STOOP] <= 0.0 else m[HALT]
+        if m.duck_crouch > 0.1:
+            m.speed_limit = min(m.speed_limit, STOOP_SPEED * math.sqrt(body.size))
+        if m.stoop_distance < UNLIMITED:
+            m.speed_limit = min(m.speed_limit, approach(body, m.stoop_distance))
+            m.halt = max(m.halt, 1.0) if m.stoop_distance <= 0.0 else m.halt
 
 
 @njit(cache=True)
 def _take_weight(body, m, f, i):  # type: ignore[no-untyped-def]
     """Begin a stance with the knee as it is: one that is bent, because its foot is higher, rises slowly."""
-    knee = f.qpos[i, body.angle[body.joint[LEGS + 4 * int(m[SIDE]) + SHIN]]]
-    m[CROUCH] = max(knee - 0.3, m[WISH_CROUCH], m[DUCK_CROUCH], m[LOWER])
+    knee = f.qpos[i, body.angle[body.joint[LEGS + 4 * int(m.stance) + SHIN]]]
+    m.crouch = max(knee - 0.3, m.wish_crouch, m.duck_crouch, m.down_crouch)
 
 
 @njit(cache=True)
@@ -123,16 +88,16 @@ def _let_down(body, m, drop, length):  # type: ignore[no-untyped-def]
     """Crouch, rad, in which the other foot comes down `drop` m lower and `length` m ahead."""
     ahead = 0.6 * length
     high = math.sqrt(max((0.98 * body.leg) ** 2 - (length - ahead) ** 2, 0.1 * body.leg**2)) - drop
-    return ramp(-m[PHASE], -0.75, -0.15) * knee_for(body.thigh[0], body.shin[0], math.sqrt(high * high + ahead * ahead))
+    return ramp(-m.phase, -0.75, -0.15) * knee_for(body.thigh[0], body.shin[0], math.sqrt(high * high + ahead * ahead))
 
 
 @njit(cache=True)
 def _landing(body, k, m, look, stance_foot, ahead):  # type: ignore[no-untyped-def]
     """Where the pendulum would have the swing foot land, ahead and left, m along the heading and across it."""
     offset = step_offset(body, k, m, look, stance_foot)
-    half = 0.5 * pendulum_rate(body, look, stance_foot) * m[PERIOD]
-    gone = math.sinh((2.0 * min(m[PHASE], 1.0) - 1.0) * half) / math.sinh(half)
-    still = 0.5 * m[PACE] * m[PERIOD] * (1.0 - gone)
+    half = 0.5 * pendulum_rate(body, look, stance_foot) * m.period
+    gone = math.sinh((2.0 * min(m.phase, 1.0) - 1.0) * half) / math.sinh(half)
+    still = 0.5 * m.pendulum_speed * m.period * (1.0 - gone)
     side = look.com[1] * ahead[0] - look.com[0] * ahead[1] + offset[1]
     return dot(look.com, ahead) + still + offset[0], side
 
@@ -145,41 +110,41 @@ def _must_hold(body, m, look, spans, count, land, toe):  # type: ignore[no-untyp
     close = rises - toe - lean_of(spans, count, rises) - land < NEAR * body.size
     if close and (heavy or is_hurdle(spans, count, rises)):
         return True
-    leads = m[TRAILS] == 0.0 and m[TOP] > max(m[GROUND], ground) + 0.05 * body.size
-    return leads or (heavy and ground > m[GROUND] + 0.02 * body.size)
+    leads = m.trailing == 0.0 and m.obstacle_top > max(m.ground, ground) + 0.05 * body.size
+    return leads or (heavy and ground > m.ground + 0.02 * body.size)
 
 
 @njit(cache=True)
 def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # type: ignore[no-untyped-def]
     """Choose where the swing foot lands, and its way there, if there is anything near."""
-    swing = 1 - int(m[SIDE])
+    swing = 1 - int(m.stance)
     gap = GAP * body.size
     heel, toe = terrain.heel[swing] + gap, terrain.toe[swing] + gap
     at = dot(vec(f.xanchor[i, body.joint[LEGS + 4 * (1 - swing) + FOOT]]), ahead)
-    start = m[SWING_X] * ahead[0] + m[SWING_Y] * ahead[1]
+    start = m.swing_start[0] * ahead[0] + m.swing_start[1] * ahead[1]
     natural, side = _landing(body, k, m, look, stance_foot, ahead)
     natural -= body.sole[swing]
-    began = m[SWING_X] * left[0] + m[SWING_Y] * left[1]
+    began = m.swing_start[0] * left[0] + m.swing_start[1] * left[1]
     wide = terrain.half[swing] + 0.5 * gap
     count = gather(
         terrain.boxes, terrain.spans, ahead, left, min(began, side) - wide, max(began, side) + wide,
         start - heel - 0.3, at + AHEAD * body.size,
     )  # fmt: skip
     if count == 0:
-        m[BUSY], m[LIMIT], m[LOWER], m[HALT] = 0.0, UNLIMITED, 0.0, 0.0
+        m.planned, m.speed_limit, m.down_crouch, m.halt = 0.0, UNLIMITED, 0.0, 0.0
         return
     spans = terrain.spans
     bent = _bent(body, k, look) if highest(spans, count) > 0.02 * body.size else 0.0
     heavy = loaded(body, look)
     if heavy:
-        m[LOWER] = bent
+        m.down_crouch = bent
     over, climb, reach = OVER * body.leg, CLIMB * body.leg, REACH * body.leg
     barrier = wall(spans, count, at, heel + toe, over, climb, HURDLE_REACH * body.leg)
     halt(body, k, m, look, f, i, spans, count, at, heel, toe, heavy)
-    if m[BUSY] == 1.0 and m[PHASE] > DECIDED:
-        land = m[LAND_X] * ahead[0] + m[LAND_Y] * ahead[1]
+    if m.planned == 1.0 and m.phase > DECIDED:
+        land = m.foothold[0] * ahead[0] + m.foothold[1] * ahead[1]
     else:
-        usual = clamp(m[PACE] * m[PERIOD], 0.2 * body.leg, 0.5 * body.leg)
+        usual = clamp(m.pendulum_speed * m.period, 0.2 * body.leg, 0.5 * body.leg)
         near = NEAR * body.size
         land = choose(k, m, spans, count, start, at, natural, usual, heel, toe, near, barrier, reach, heavy)
     limit_speed(body, m, spans, count, at, heel, toe, barrier, heavy)
@@ -189,17 +154,17 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
     wanted = clamp(wanted, at - 0.8 * reach, max(at + 0.8 * reach, land))
     chosen, land = land, same_level(spans, count, land, wanted, heel, toe)
     top, front, back = passage(spans, count, start, land, heel, toe, gap)
-    m[LAND_Z] = level(spans, count, land)
-    plain = top - min(m[LAND_Z], level(spans, count, start)) < 0.01
-    if m[BUSY] == 0.0 and (m[PHASE] > DECIDED or (plain and abs(chosen - natural) < 0.005)):
+    m.foothold[2] = level(spans, count, land)
+    plain = top - min(m.foothold[2], level(spans, count, start)) < 0.01
+    if m.planned == 0.0 and (m.phase > DECIDED or (plain and abs(chosen - natural) < 0.005)):
         return
     off, _, _, _ = deviation(body, m, look, stance_foot, 0.0)
     if plain and abs(off) > k.hurry_from * body.size and holds(spans, count, natural, heel, toe):
-        m[BUSY] = 0.0  # who stumbles steps where the pendulum wants
+        m.planned = 0.0  # who stumbles steps where the pendulum wants
         return
-    m[BUSY] = 1.0
-    m[LAND_X], m[LAND_Y] = chosen * ahead[0] + side * left[0], chosen * ahead[1] + side * left[1]
-    m[PLAIN] = 1.0 if plain else 0.0
+    m.planned = 1.0
+    m.foothold[0], m.foothold[1] = chosen * ahead[0] + side * left[0], chosen * ahead[1] + side * left[1]
+    m.level_step = 1.0 if plain else 0.0
     _lay_step(body, terrain, k, m, start, at, land, top, front, back, count, bent)
 
 
@@ -212,22 +177,22 @@ def _lay_step(body, terrain, k, m, start, at, land, top, front, back, count, ben
       top, front, back: see `passage`.
       bent: rad, least crouch.
     """
-    swing = 1 - int(m[SIDE])
+    swing = 1 - int(m.stance)
     toe = terrain.toe[swing] + GAP * body.size
-    m[TRAILS] = 1.0 if front < at - toe and back < at + toe else 0.0
-    m[HURDLE] = front + toe
-    if m[TRAILS] == 1.0:  # back and up, so that the shin clears the edge that the knee is above already
+    m.trailing = 1.0 if front < at - toe and back < at + toe else 0.0
+    m.obstacle_front = front + toe
+    if m.trailing == 1.0:  # back and up, so that the shin clears the edge that the knee is above already
         front = min(front, start) - k.pull_back * (top - level(terrain.spans, count, start))
-    m[TOP], m[FRONT], m[BACK] = top, front, back
-    drop = m[GROUND] - m[LAND_Z]
+    m.obstacle_top, m.clear_from, m.clear_to = top, front, back
+    drop = m.ground - m.foothold[2]
     down = _let_down(body, m, drop, land - at) if drop > 0.02 * body.size else 0.0
-    m[LOWER] = max(down, bent)
+    m.down_crouch = max(down, bent)
     ankle = body.ankle[swing]
     needs = lay_path(
-        terrain.path, start, front, back, land, m[SWING_Z], _height(body, m) + ankle, m[LAND_Z] + ankle,
+        terrain.path, start, front, back, land, m.swing_start[2], _height(body, m) + ankle, m.foothold[2] + ankle,
         k.foot_pace * math.sqrt(body.size),
     )  # fmt: skip
-    m[LEAST_PERIOD] = min(needs + max(drop, 0.0), 1.3 * math.sqrt(body.size))
+    m.least_period = min(needs + max(drop, 0.0), 1.3 * math.sqrt(body.size))
 
 
 @njit(cache=True)
@@ -240,30 +205,30 @@ def _time_step(body, k, m, look, length, height, careful, stance_foot, ahead):  
     far as it is at the footstrikes of a steady walk, the walk goes on over that foot.
     """
     rate = pendulum_rate(body, look, stance_foot)
-    shrink = math.exp(-rate * m[PERIOD])
-    beyond = m[PACE] * m[PERIOD] * shrink / (1.0 - shrink) + clamp(m[TRIM], 0.0, 0.05 * body.leg)
+    shrink = math.exp(-rate * m.period)
+    beyond = m.pendulum_speed * m.period * shrink / (1.0 - shrink) + clamp(m.step_trim, 0.0, 0.05 * body.leg)
     lead = k.load_cross_lead if loaded(body, look) else k.cross_lead
-    if m[HALT] == 1.0 and m[TRAILS] == 1.0 and not loaded(body, look):  # it is about to stop
+    if m.halt == 1.0 and m.trailing == 1.0 and not loaded(body, look):  # it is about to stop
         lead = 0.0
-    beyond += lead * body.size + k.climb_lead * (height - m[GROUND])
+    beyond += lead * body.size + k.climb_lead * (height - m.ground)
     if careful:  # the other foot has a long way then: no faster than the ankle can hold
         beyond = k.pass_lead * body.size + k.long_lead * max(length - 0.6 * body.size, 0.0)
     goal = max(length + beyond, 0.02 * body.size)
     place = dot(look.com, ahead) - dot(stance_foot, ahead)
     speed = dot(look.velocity, ahead)
     rest = max(place + speed / rate, 0.1 * goal)
-    usual = (1.0 - min(m[PHASE], 1.0)) * m[PERIOD]
+    usual = (1.0 - min(m.phase, 1.0)) * m.period
     least, most = 0.7 * usual + 0.02, usual + k.cross_wait * math.sqrt(body.size)
-    if m[HALT] == 1.0 and m[LIMIT] == 0.0:
-        m[LEFT_TIME], m[TUNED] = usual + 0.02, rate * (-REST * body.size - place)
+    if m.halt == 1.0 and m.speed_limit == 0.0:
+        m.time_left, m.tuned_speed = usual + 0.02, rate * (-REST * body.size - place)
         return length
-    m[LEFT_TIME] = clamp(math.log(max(goal / rest, 1.0)) / rate, least, most)
-    m[TUNED] = rate * (goal * math.exp(-rate * usual) - place)
+    m.time_left = clamp(math.log(max(goal / rest, 1.0)) / rate, least, most)
+    m.tuned_speed = rate * (goal * math.exp(-rate * usual) - place)
     return clamp(length, rest * math.exp(rate * least) - beyond, rest * math.exp(rate * most) - beyond)
 
 
 @njit(cache=True)
 def _height(body, m):  # type: ignore[no-untyped-def]
     """m at which a sole passes over what is below."""
-    higher = (0.09 if m[TRAILS] == 1.0 else 0.03) if crosses(body, m) else 0.0
-    return m[TOP] + (CLEAR + higher) * body.size
+    higher = (0.09 if m.trailing == 1.0 else 0.03) if crosses(body, m) else 0.0
+    return m.obstacle_top + (CLEAR + higher) * body.size

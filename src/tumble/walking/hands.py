@@ -8,29 +8,7 @@ from tumble.maths.vectors import add, clamp, cross, dot, scale, shortened, sub, 
 from tumble.walking.balance import put, spin_of
 from tumble.walking.body import ARMS, BACK, TORSO
 from tumble.walking.legs import arm_pose
-from tumble.walking.memory import (
-    ALPHA,
-    BLENDED,
-    BODY,
-    CARRIED,
-    CROUCH,
-    FIRM,
-    FREE,
-    GROUND,
-    HAND,
-    HAND_SIZE,
-    HAND_X,
-    HAUL,
-    HEADING,
-    HOLD,
-    LOAD,
-    PULLED,
-    REACH,
-    SPEED,
-    WISH_ALPHA,
-    WISH_HAUL,
-    WISH_LOAD,
-)  # fmt: skip
+from tumble.walking.memory import BODY, FREE
 from tumble.world.grips import PARTS
 
 
@@ -42,42 +20,43 @@ def _towards(value, wish, step):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def follow_hands(body, k, m, f, i):  # type: ignore[no-untyped-def]
     """Bring crouch, load and arms nearer to what is wished; feel what is held; let go of what pulls too hard."""
-    m[ALPHA] = _towards(m[ALPHA], m[WISH_ALPHA], 0.4 * body.dt)
-    m[HAUL] = _towards(m[HAUL], m[WISH_HAUL], k.haul_rate * body.dt)
+    m.alpha = _towards(m.alpha, m.wish_alpha, 0.4 * body.dt)
+    m.haul = _towards(m.haul, m.wish_haul, k.haul_rate * body.dt)
     held, pull = 0.0, (0.0, 0.0, 0.0)
     for side in range(2):
-        h = HAND + HAND_SIZE * side
-        m[h + BLENDED] = _towards(m[h + BLENDED], 0.0 if m[h + REACH] == FREE else 1.0, body.dt / k.reach_time)
-        if m[h + HOLD] == 0.0:
-            m[h + FIRM] = 0.0
+        m.hand_blend[side] = _towards(
+            m.hand_blend[side], 0.0 if m.hand_frame[side] == FREE else 1.0, body.dt / k.reach_time
+        )
+        if m.hand_grip[side] == 0.0:
+            m.hand_firm[side] = 0.0
             continue
-        m[h + FIRM] = _towards(m[h + FIRM], 1.0, body.dt / k.grip_time)
-        grip = int(m[h + HOLD]) - 1
+        m.hand_firm[side] = _towards(m.hand_firm[side], 1.0, body.dt / k.grip_time)
+        grip = int(m.hand_grip[side]) - 1
         stretch = sub(vec(f.site_xpos[i, body.palm[side]]), vec(f.site_xpos[i, body.handle[grip]]))
-        if m[h + FIRM] * body.grip_stiffness * math.sqrt(dot(stretch, stretch)) > k.grip_breaks * body.scale:
-            m[h + HOLD] = 0.0
-        pull = sub(pull, scale(m[h + FIRM] * body.grip_stiffness, stretch))
+        if m.hand_firm[side] * body.grip_stiffness * math.sqrt(dot(stretch, stretch)) > k.grip_breaks * body.scale:
+            m.hand_grip[side] = 0.0
+        pull = sub(pull, scale(m.hand_firm[side] * body.grip_stiffness, stretch))
         held = max(held, body.crate_mass[body.grip_crate[grip]])
     share = min(body.dt / k.carry_time, 1.0)
-    along = math.cos(m[HEADING]) * pull[0] + math.sin(m[HEADING]) * pull[1]
-    m[PULLED] += share * (along - m[PULLED])
+    along = math.cos(m.heading) * pull[0] + math.sin(m.heading) * pull[1]
+    m.pulled += share * (along - m.pulled)
     if held == 0.0:
-        m[LOAD] = m[CARRIED] = m[HAUL] = 0.0
+        m.load = m.carried = m.haul = 0.0
         return
-    m[LOAD] = _towards(m[LOAD], m[WISH_LOAD], k.load_rate / held * body.dt)
-    m[CARRIED] += share * (clamp(-pull[2] / (held * body.gravity), 0.0, 1.2) - m[CARRIED])
+    m.load = _towards(m.load, m.wish_load, k.load_rate / held * body.dt)
+    m.carried += share * (clamp(-pull[2] / (held * body.gravity), 0.0, 1.2) - m.carried)
 
 
 @njit(cache=True)
 def busy(m):  # type: ignore[no-untyped-def]
     """Whether it crouches or an arm has something to do."""
-    return m[CROUCH] > 0.0 or m[HAND + BLENDED] > 0.0 or m[HAND + HAND_SIZE + BLENDED] > 0.0
+    return m.crouch > 0.0 or m.hand_blend[0] > 0.0 or m.hand_blend[1] > 0.0
 
 
 @njit(cache=True)
 def held_by(body, m, side):  # type: ignore[no-untyped-def]
     """Number of the crate that a hand holds, or -1."""
-    grip = int(m[HAND + HAND_SIZE * side + HOLD])
+    grip = int(m.hand_grip[side])
     return body.grip_crate[grip - 1] if grip > 0 else -1
 
 
@@ -101,7 +80,7 @@ def with_load(body, m, f, i, com, velocity):  # type: ignore[no-untyped-def]
     """Mass, centre of mass and its velocity of the body with what hangs on its hands."""
     total = body.total
     for side in range(2):
-        mass = m[CARRIED] * mass_of(body, m, side)
+        mass = m.carried * mass_of(body, m, side)
         if mass <= 0.0:
             continue
         crate = held_by(body, m, side)
@@ -118,19 +97,19 @@ def with_load(body, m, f, i, com, velocity):  # type: ignore[no-untyped-def]
 def pull_lever(body, m, f, i):  # type: ignore[no-untyped-def]
     """Height of the hands above the ground that is stepped on, m."""
     left, right = f.site_xpos[i, body.palm[0], 2], f.site_xpos[i, body.palm[1], 2]
-    return max(0.5 * (left + right) - m[GROUND], 0.0)
+    return max(0.5 * (left + right) - m.ground, 0.0)
 
 
 @njit(cache=True)
-def _target(body, m, look, f, i, h, side):  # type: ignore[no-untyped-def]
+def _target(body, m, look, f, i, side):  # type: ignore[no-untyped-def]
     """Where a hand is wanted in the world, and how fast that place moves, m and m/s."""
-    place = (m[h + HAND_X], m[h + HAND_X + 1], m[h + HAND_X + 2])
-    if m[h + REACH] != BODY:
+    place = (m.hand_target[side, 0], m.hand_target[side, 1], m.hand_target[side, 2])
+    if m.hand_frame[side] != BODY:
         return place, (0.0, 0.0, 0.0)
     flat = add(scale(place[0], look.ahead), scale(place[1], look.left))
     target = add(vec(f.qpos[i]), (flat[0], flat[1], place[2]))
     crate = held_by(body, m, side)
-    if m[HAUL] >= 0.0 or crate < 0:
+    if m.haul >= 0.0 or crate < 0:
         return target, vec(f.qvel[i])
     # a hand that pulls goes along with the crate, but sideways: an arm that is a spring between two bodies swings in
     # step with the walk, and its force is not the one that the feet count on
@@ -146,24 +125,24 @@ def hand_force(body, k, m, f, i, side):  # type: ignore[no-untyped-def]
     so that the body is never drawn to a crate that it does not lean away from; and whatever brings the crate to the
     speed of the walk, without which it would come in jerks.
     """
-    if m[HAUL] >= 0.0:
-        return 0.5 * m[HAUL]
-    h, way = HAND + HAND_SIZE * side, (math.cos(m[HEADING]), math.sin(m[HEADING]), 0.0)
-    out = dot(sub(vec(f.site_xpos[i, body.palm[side]]), vec(f.qpos[i])), way) - m[h + HAND_X]
-    share = clamp(1.0 + out / (k.pull_slack * body.size), 0.0, k.pull_most) if m[h + REACH] == BODY else 1.0
-    off = m[SPEED] - dot(_crate_velocity(body, f, i, held_by(body, m, side)), way)
-    force = 0.5 * share * m[HAUL] + min(share, 1.0) * k.pull_damping * mass_of(body, m, side) * off
-    return clamp(force, 0.5 * k.pull_most * m[HAUL], 0.0)
+    if m.haul >= 0.0:
+        return 0.5 * m.haul
+    way = (math.cos(m.heading), math.sin(m.heading), 0.0)
+    out = dot(sub(vec(f.site_xpos[i, body.palm[side]]), vec(f.qpos[i])), way) - m.hand_target[side, 0]
+    share = clamp(1.0 + out / (k.pull_slack * body.size), 0.0, k.pull_most) if m.hand_frame[side] == BODY else 1.0
+    off = m.speed - dot(_crate_velocity(body, f, i, held_by(body, m, side)), way)
+    force = 0.5 * share * m.haul + min(share, 1.0) * k.pull_damping * mass_of(body, m, side) * off
+    return clamp(force, 0.5 * k.pull_most * m.haul, 0.0)
 
 
 @njit(cache=True)
 def reach(body, k, m, look, f, i, side, chest_spin):  # type: ignore[no-untyped-def]
     """Wanted rotation of an upper arm, its angular velocity against the chest, elbow and its speed (section 5.3.5)."""
-    h, arm = HAND + HAND_SIZE * side, ARMS + 2 * side
+    arm = ARMS + 2 * side
     out = 1.0 if side == 0 else -1.0
     plane = add(scale(0.9, look.left), (0.0, 0.0, 0.45 * out))  # elbows point down and out
     shoulder = vec(f.xanchor[i, body.joint[arm]])
-    target, moving = _target(body, m, look, f, i, h, side)
+    target, moving = _target(body, m, look, f, i, side)
     pose, elbow = arm_pose(shoulder, target, body.upper[side], body.fore[side], plane, 0.99)
     later = 0.005  # the same a moment later, for the wanted speeds
     shoulder = add(shoulder, scale(later, look.velocity))
@@ -177,12 +156,12 @@ def reach(body, k, m, look, f, i, side, chest_spin):  # type: ignore[no-untyped-
 def use_hands(body, k, m, f, i, torque):  # type: ignore[no-untyped-def]
     """Lift, push or pull what the hands hold: a force at each palm, through arms and back (section 5.5.4)."""
     # along the way, not where a swaying pelvis faces: a crate would be pushed to and fro
-    way = (math.cos(m[HEADING]), math.sin(m[HEADING]), 0.0)
+    way = (math.cos(m.heading), math.sin(m.heading), 0.0)
     for side in range(2):
         mass = mass_of(body, m, side)
         if mass <= 0.0:
             continue
-        force = add(scale(hand_force(body, k, m, f, i, side), way), (0.0, 0.0, m[LOAD] * mass * body.gravity))
+        force = add(scale(hand_force(body, k, m, f, i, side), way), (0.0, 0.0, m.load * mass * body.gravity))
         arm, palm = ARMS + 2 * side, vec(f.site_xpos[i, body.palm[side]])
         for bone in (arm + 1, arm, TORSO, BACK):
             lever = sub(palm, vec(f.xanchor[i, body.joint[bone]]))
@@ -196,11 +175,10 @@ def close_grips(body, m, i, out):  # type: ignore[no-untyped-def]
         for part in range(PARTS):
             out[i, body.grip + PARTS * grip + part] = 0.0
     for side in range(2):
-        h = HAND + HAND_SIZE * side
-        grip = int(m[h + HOLD]) - 1
+        grip = int(m.hand_grip[side]) - 1
         if grip >= 0:
             for part in range(PARTS):
-                out[i, body.grip + PARTS * grip + part] = m[h + FIRM]
+                out[i, body.grip + PARTS * grip + part] = m.hand_firm[side]
 
 
 @njit(cache=True)

@@ -5,7 +5,7 @@ import math
 from numba import njit
 
 from tumble.maths.vectors import clamp
-from tumble.walking.memory import BEND, HALT, LIMIT, PHASE, STOOP, UNLIMITED
+from tumble.walking.memory import UNLIMITED
 from tumble.walking.steps import aside, lack
 from tumble.walking.terrain import (
     EDGE,
@@ -44,7 +44,7 @@ def lean_of(spans, count, edge):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _lean_back(m, heavy):  # type: ignore[no-untyped-def]
     """m that a foot lands further beyond something for each m of its height: the more the trunk bends, the more."""
-    return (LOAD_LEAN_BACK if heavy else LEAN_BACK) + STOOP_LEAN * m[BEND]
+    return (LOAD_LEAN_BACK if heavy else LEAN_BACK) + STOOP_LEAN * m.bend
 
 
 @njit(cache=True)
@@ -88,11 +88,11 @@ def choose(k, m, spans, count, start, at, natural, usual, heel, toe, near, barri
         return natural
     before = edge - toe - lean_of(spans, count, edge)
     left = before - at
-    if m[HALT] == 1.0:
-        if not heavy and m[BEND] < 0.1 and m[STOOP] == UNLIMITED:
+    if m.halt == 1.0:
+        if not heavy and m.bend < 0.1 and m.stoop_distance == UNLIMITED:
             natural = _together(k, m, spans, count, start, at, natural)
         return min(natural, max(before, start, start if heavy else at))
-    if left > near and m[HALT] != 2.0:
+    if left > near and m.halt != 2.0:
         steps = math.ceil(left / (1.2 * usual))
         return at + left / steps if steps <= 2 else natural
     far = far_side(spans, count, edge) + heel
@@ -112,7 +112,7 @@ def _together(k, m, spans, count, start, at, natural):  # type: ignore[no-untype
     """Where to land on the way to a stop: beside the other foot there, near it where it comes from beyond something."""
     if next_edge(spans, count, start) < at:
         return clamp(natural, at, at + k.beside)
-    if m[LIMIT] == 0.0 and abs(natural - at) < 0.3:
+    if m.speed_limit == 0.0 and abs(natural - at) < 0.3:
         return clamp(natural, at - 0.02, at + 0.02)
     return natural
 
@@ -127,13 +127,13 @@ def halt(body, k, m, look, f, i, spans, count, at, heel, toe, heavy):  # type: i
     edge = next_edge(spans, count, at + toe - NEAR * body.size)
     hurdle = edge < at + toe + 1.5 * body.size and is_hurdle(spans, count, edge)
     there = hurdle and _way_left(body, m, spans, count, at, edge, heel, toe, heavy) < 0.0
-    if m[HALT] == 2.0 and (m[PHASE] > 0.0 or there):
+    if m.halt == 2.0 and (m.phase > 0.0 or there):
         return
-    m[HALT] = 1.0 if hurdle else 0.0
-    if there and m[PHASE] == 0.0 and (heavy or m[BEND] > 0.1):
+    m.halt = 1.0 if hurdle else 0.0
+    if there and m.phase == 0.0 and (heavy or m.bend > 0.1):
         fast, off = -lack(body, k, m, look, f, i) / body.size, aside(body, m, look, f, i) / body.size
         if -0.01 < fast < 0.035 and -0.01 < off < 0.04:
-            m[HALT] = 2.0
+            m.halt = 2.0
 
 
 @njit(cache=True)
@@ -158,14 +158,14 @@ def approach(body, away):  # type: ignore[no-untyped-def]
 def limit_speed(body, m, spans, count, at, heel, toe, barrier, heavy):  # type: ignore[no-untyped-def]
     """Slow down near the next rise or drop, linearly in the distance; to nothing before a wall."""
     quick = math.sqrt(body.size)
-    m[LIMIT] = UNLIMITED
+    m.speed_limit = UNLIMITED
     for j in range(count):
         for edge in (spans[j, 0], spans[j, 1]):
             away = edge - toe - at
             if away > -0.1 * body.size:
-                m[LIMIT] = min(m[LIMIT], quick * (0.45 + 0.5 * max(away, 0.0) / body.size))
-    if m[HALT] == 1.0:
+                m.speed_limit = min(m.speed_limit, quick * (0.45 + 0.5 * max(away, 0.0) / body.size))
+    if m.halt == 1.0:
         edge = next_edge(spans, count, at + toe - NEAR * body.size)
-        m[LIMIT] = min(m[LIMIT], approach(body, _way_left(body, m, spans, count, at, edge, heel, toe, heavy)))
+        m.speed_limit = min(m.speed_limit, approach(body, _way_left(body, m, spans, count, at, edge, heel, toe, heavy)))
     if barrier < 1e8:
-        m[LIMIT] = min(m[LIMIT], quick * max(barrier - toe - at, 0.0) / body.size)
+        m.speed_limit = min(m.speed_limit, quick * max(barrier - toe - at, 0.0) / body.size)

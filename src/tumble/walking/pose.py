@@ -9,36 +9,7 @@ from tumble.walking.balance import put, spin_of
 from tumble.walking.body import ARMS, BACK, FOOT, HEAD, LEGS, SHIN, TOE, TORSO
 from tumble.walking.hands import chest_spin_of, mass_of, reach
 from tumble.walking.legs import knee_for, leg_reach
-from tumble.walking.memory import (
-    BEND,
-    BLEND,
-    BLENDED,
-    BUSY,
-    CARRIED,
-    CLOCK,
-    CROUCH,
-    DUCK_CROUCH,
-    FRONT,
-    GROUND,
-    HALT,
-    HAND,
-    HAND_SIZE,
-    HEADING,
-    LAND_X,
-    LAND_Y,
-    MODE,
-    PASS,
-    PHASE,
-    PLAIN,
-    SIDE,
-    SPEED,
-    STYLE,
-    TOP,
-    TRAILS,
-    TWIST,
-    WALK,
-    WISH_STYLE,
-)  # fmt: skip
+from tumble.walking.memory import PASS, WALK
 from tumble.walking.steps import crosses, lack, loaded
 from tumble.walking.style import (
     ANKLE_SPEED,
@@ -64,34 +35,34 @@ def wish_style(m, style):  # type: ignore[no-untyped-def]
     A blend that is under way turns round where it is asked to, and goes on to a third style from the nearer of its
     two: only then does anything jump, by half of what they differ at most.
     """
-    old, last = m[STYLE], m[WISH_STYLE]
+    old, last = m.style, m.wish_style
     if old == last or style == last:
-        m[WISH_STYLE] = style
+        m.wish_style = style
         return
     if style == old:
-        m[STYLE], m[BLEND] = last, 1.0 - m[BLEND]
+        m.style, m.blend = last, 1.0 - m.blend
     else:
-        m[STYLE], m[BLEND] = last if m[BLEND] > 0.5 else old, 0.0
-    m[WISH_STYLE] = style
+        m.style, m.blend = last if m.blend > 0.5 else old, 0.0
+    m.wish_style = style
 
 
 @njit(cache=True)
 def trajectory(styles, m, j, x):  # type: ignore[no-untyped-def]
     """Value of a trajectory at a phase or speed, of a style or between two."""
-    a, b = int(m[STYLE]), int(m[WISH_STYLE])
+    a, b = int(m.style), int(m.wish_style)
     value = spline(styles.knots[a, j], styles.counts[a, j], x)
     if a != b:
-        value += m[BLEND] * (spline(styles.knots[b, j], styles.counts[b, j], x) - value)
+        value += m.blend * (spline(styles.knots[b, j], styles.counts[b, j], x) - value)
     return value
 
 
 @njit(cache=True)
 def generate(styles, m, angles):  # type: ignore[no-untyped-def]
     """Values of all trajectories at the phase, of a style or between two."""
-    phase = m[PHASE] if m[MODE] == WALK else (0.0 if m[MODE] == PASS else 0.5)
+    phase = m.phase if m.mode == WALK else (0.0 if m.mode == PASS else 0.5)
     for j in range(angles.size):
-        angles[j] = trajectory(styles, m, j, m[SPEED] if j >= ANKLE_SPEED else phase)
-    if m[MODE] != WALK:
+        angles[j] = trajectory(styles, m, j, m.speed if j >= ANKLE_SPEED else phase)
+    if m.mode != WALK:
         for j in (SWING_ANKLE, STANCE_ANKLE, SWING_TOE, STANCE_TOE):
             angles[j] = 0.0
 
@@ -99,16 +70,16 @@ def generate(styles, m, angles):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def hinge(m):  # type: ignore[no-untyped-def]
     """How much of a bend is in the hips, 0 to 1: the further it bends, the more."""
-    return clamp(m[BEND] - 0.6, 0.0, 1.0)
+    return clamp(m.bend - 0.6, 0.0, 1.0)
 
 
 @njit(cache=True)
 def trunk_pose(m, angles, heading, n, share, twist):  # type: ignore[no-untyped-def]
     """Wanted rotation in the world of the n-th bone of the trunk."""
-    mirror = 1.0 if m[SIDE] == 0.0 else -1.0
+    mirror = 1.0 if m.stance == 0.0 else -1.0
     j = TRUNK + 3 * n
-    q = multiply(about(2, heading + mirror * angles[j + 2] + twist * m[TWIST]), about(0, mirror * angles[j + 1]))
-    return multiply(q, about(1, angles[j] + share * m[BEND]))
+    q = multiply(about(2, heading + mirror * angles[j + 2] + twist * m.twist), about(0, mirror * angles[j + 1]))
+    return multiply(q, about(1, angles[j] + share * m.bend))
 
 
 @njit(cache=True)
@@ -160,12 +131,12 @@ def _track_foot(body, k, look, f, i, torque, foot, pitch, flat):  # type: ignore
 @njit(cache=True)
 def _track_hand(body, k, m, look, f, i, torque, side, swung, bent):  # type: ignore[no-untyped-def]
     """PD torques of an arm towards its target, or between that and the style's pose while it leaves or comes back."""
-    arm, blend = ARMS + 2 * side, m[HAND + HAND_SIZE * side + BLENDED]
+    arm, blend = ARMS + 2 * side, m.hand_blend[side]
     spin = spin_of(body, f.xaxis[i], f.qvel[i], arm)
     now = rotation_of(f, body, i, arm)
     pose, rate, elbow, speed = reach(body, k, m, look, f, i, side, chest_spin_of(body, look, f, i))
     error = add(scale(blend, turn_between(now, pose)), scale(1.0 - blend, turn_between(now, swung)))
-    loaded = 1.0 + m[CARRIED] * mass_of(body, m, side) / (k.firm_load * body.scale)
+    loaded = 1.0 + m.carried * mass_of(body, m, side) / (k.firm_load * body.scale)
     gain = 1.0 + blend * (k.reach_gain * loaded - 1.0)
     off = scale(math.sqrt(gain) * body.resist[arm], sub(scale(blend, rate), spin))
     put(torque, arm, add(scale(gain * body.stiffness[arm], error), off))
@@ -175,11 +146,11 @@ def _track_hand(body, k, m, look, f, i, torque, side, swung, bent):  # type: ign
 @njit(cache=True)
 def _stance_knee(body, k, m, look, f, i, angles, side):  # type: ignore[no-untyped-def]
     """Wanted angle of a stance knee: the style's, a crouch's, and more in a leg that is longer than the other."""
-    knee = max(angles[STANCE_KNEE], 0.0) + m[CROUCH]
-    if m[MODE] == PASS and side != int(m[SIDE]):
-        knee = m[CROUCH] * clamp(1.0 - 10.0 * lack(body, k, m, look, f, i) / body.size, 0.0, 1.0)  # it pushes off
+    knee = max(angles[STANCE_KNEE], 0.0) + m.crouch
+    if m.mode == PASS and side != int(m.stance):
+        knee = m.crouch * clamp(1.0 - 10.0 * lack(body, k, m, look, f, i) / body.size, 0.0, 1.0)  # it pushes off
     elif crosses(body, m):
-        knee = m[CROUCH]  # straight before what it would hit
+        knee = m.crouch  # straight before what it would hit
     if body.extra_knee[side] < 1e-3:
         return knee
     reach = leg_reach(body.thigh[side], body.shin[side], knee) - body.extra_knee[side]
@@ -192,16 +163,18 @@ def _push_off(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
 
     The hips stay high then: the landing takes less of the speed. Close before something the shin would touch it.
     """
-    upright = m[BEND] < 0.1 and not loaded(body, look)
-    if m[MODE] == PASS:
+    upright = m.bend < 0.1 and not loaded(body, look)
+    if m.mode == PASS:
         push = k.push_off * clamp(14.0 * lack(body, k, m, look, f, i) / body.size, 0.0, 1.0)
-        return max(push, k.strike_push) if m[CLOCK] < 0.0 and upright else push
-    if not crosses(body, m) or m[TRAILS] == 1.0 or not upright:
+        return max(push, k.strike_push) if m.clock < 0.0 and upright else push
+    if not crosses(body, m) or m.trailing == 1.0 or not upright:
         return 0.0
-    ankle = f.xanchor[i, body.joint[LEGS + 4 * int(m[SIDE]) + FOOT]]
-    length = (m[LAND_X] - ankle[0]) * math.cos(m[HEADING]) + (m[LAND_Y] - ankle[1]) * math.sin(m[HEADING])
-    room = (m[FRONT] - ankle[0] * math.cos(m[HEADING]) - ankle[1] * math.sin(m[HEADING])) / (m[TOP] - m[GROUND])
-    late = clamp((m[PHASE] - k.push_from) / (1.0 - k.push_from), 0.0, 1.0)
+    ankle = f.xanchor[i, body.joint[LEGS + 4 * int(m.stance) + FOOT]]
+    length = (m.foothold[0] - ankle[0]) * math.cos(m.heading) + (m.foothold[1] - ankle[1]) * math.sin(m.heading)
+    room = (m.clear_from - ankle[0] * math.cos(m.heading) - ankle[1] * math.sin(m.heading)) / (
+        m.obstacle_top - m.ground
+    )
+    late = clamp((m.phase - k.push_from) / (1.0 - k.push_from), 0.0, 1.0)
     far = clamp((length / body.size - PUSHES[0]) / (PUSHES[1] - PUSHES[0]), 0.0, 1.0)
     return k.push_off * late * far * clamp((room - ROOM[0]) / (ROOM[1] - ROOM[0]), 0.0, 1.0)
 
@@ -209,9 +182,9 @@ def _push_off(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _lands_flat(body, k, m, look):  # type: ignore[no-untyped-def]
     """Whether the swing foot must land flat: on a heel the body would speed up, on its way to a stop."""
-    if loaded(body, look) or m[HALT] != 1.0 or m[BUSY] == 0.0:
+    if loaded(body, look) or m.halt != 1.0 or m.planned == 0.0:
         return False
-    return m[PLAIN] == 1.0 or (m[TRAILS] == 1.0 and crosses(body, m) and m[PHASE] > k.flat_from)
+    return m.level_step == 1.0 or (m.trailing == 1.0 and crosses(body, m) and m.phase > k.flat_from)
 
 
 @njit(cache=True)
@@ -220,7 +193,7 @@ def hold(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def
     _track(body, f, i, torque, BACK, trunk_pose(m, angles, look.heading, 1, 0.6 + 0.3 * hinge(m), 0.3))
     _track(body, f, i, torque, TORSO, trunk_pose(m, angles, look.heading, 2, 1.0, 0.6))
     _track(body, f, i, torque, HEAD, trunk_pose(m, angles, look.heading, 3, 1.0, 1.2))
-    stance = int(m[SIDE])
+    stance = int(m.stance)
     chest = rotation_of(f, body, i, TORSO)
     for side in range(2):
         j = STANCE_ARM if side == stance else SWING_ARM
@@ -228,28 +201,28 @@ def hold(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def
         arm = ARMS + 2 * side
         pose = multiply(about(1, -angles[j] * angles[ARM_SPEED]), about(0, mirror * angles[j + 1]))
         pose = multiply(chest, multiply(pose, about(2, mirror * angles[j + 2])))
-        if m[HAND + HAND_SIZE * side + BLENDED] > 0.0:
+        if m.hand_blend[side] > 0.0:
             _track_hand(body, k, m, look, f, i, torque, side, pose, angles[j + 3])
         else:
             _track(body, f, i, torque, arm, pose)
             track_hinge(body, f, i, torque, arm + 1, angles[j + 3], 0.0, 1.0)
     for side in range(2):
         leg = LEGS + 4 * side
-        stands = side == stance or m[MODE] != WALK
+        stands = side == stance or m.mode != WALK
         pitch = angles[STANCE_ANKLE if stands else SWING_ANKLE] * angles[ANKLE_SPEED]
         if not stands and crosses(body, m):
             pitch = -0.1
         flat = not stands and _lands_flat(body, k, m, look)
         if flat:
             pitch = 0.0
-        if m[MODE] == PASS and side != stance:
+        if m.mode == PASS and side != stance:
             pitch = _push_off(body, k, m, look, f, i)
-        elif m[MODE] == WALK and side == stance:
+        elif m.mode == WALK and side == stance:
             pitch += _push_off(body, k, m, look, f, i)
         _track_foot(body, k, look, f, i, torque, leg + FOOT, pitch, flat)
         track_hinge(body, f, i, torque, leg + TOE, angles[STANCE_TOE if stands else SWING_TOE], 0.0, 1.0)
         if stands:
-            steps = m[MODE] == WALK or (m[MODE] == PASS and m[DUCK_CROUCH] > 0.0)
-            bent = 0.0 if steps else m[CROUCH]
+            steps = m.mode == WALK or (m.mode == PASS and m.duck_crouch > 0.0)
+            bent = 0.0 if steps else m.crouch
             firm = 1.0 + (k.crouch_gain - 1.0) * min(bent / 0.3, 1.0)  # on two bent legs that are springs it rolls over
             track_hinge(body, f, i, torque, leg + SHIN, _stance_knee(body, k, m, look, f, i, angles, side), 0.0, firm)

@@ -8,47 +8,7 @@ from tumble.maths.vectors import add, clamp, dot, scale, sub, vec, wrapped
 from tumble.walking.body import FOOT, LEGS, SHIN
 from tumble.walking.hands import busy
 from tumble.walking.legs import gait_ahead, gait_place, gait_side, pendulum_later, pendulum_step
-from tumble.walking.memory import (
-    ALPHA,
-    BACK,
-    BEND,
-    BUSY,
-    CLOCK,
-    CROUCH,
-    DRIFT,
-    DUCK_BEND,
-    DUCK_CROUCH,
-    GROUND,
-    HALT,
-    HEADING,
-    LAND_Z,
-    LEFT_TIME,
-    LIMIT,
-    MODE,
-    PACE,
-    PASS,
-    PERIOD,
-    PHASE,
-    PLAIN,
-    SHIFT,
-    SIDE,
-    SPEED,
-    STAND,
-    STEP_WIDTH,
-    STEPS,
-    STOOP,
-    SWING_X,
-    SWING_Y,
-    SWING_Z,
-    TOP,
-    TRAILS,
-    TRIM,
-    UNLIMITED,
-    WAITS,
-    WALK,
-    WISH_HEADING,
-    WISH_SPEED,
-)  # fmt: skip
+from tumble.walking.memory import PASS, SHIFT, STAND, UNLIMITED, WALK
 from tumble.walking.wishes import stand_width
 
 
@@ -61,7 +21,7 @@ def foot_place(body, f, i, side):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def crosses(body, m):  # type: ignore[no-untyped-def]
     """Whether the swing foot goes over something, not up or down."""
-    return m[BUSY] == 1.0 and m[TOP] > max(m[GROUND], m[LAND_Z]) + 0.05 * body.size
+    return m.planned == 1.0 and m.obstacle_top > max(m.ground, m.foothold[2]) + 0.05 * body.size
 
 
 @njit(cache=True)
@@ -80,11 +40,11 @@ def pendulum_rate(body, look, stance_foot):  # type: ignore[no-untyped-def]
 def gait(m, rate, time):  # type: ignore[no-untyped-def]
     """The pendulum's own walk, `time` s after the footstrike: speed ahead; place from the stance foot and speed to the
     left. m, m/s."""
-    half = 0.5 * m[STEP_WIDTH] * (-1.0 if m[SIDE] == 0.0 else 1.0)
-    place, drift = gait_side(half, time, m[PERIOD], rate)
-    place += gait_place(m[DRIFT], time, m[PERIOD], rate)
-    drift += gait_ahead(m[DRIFT], time, m[PERIOD], rate)
-    return gait_ahead(m[PACE], time, m[PERIOD], rate), place, drift
+    half = 0.5 * m.step_width * (-1.0 if m.stance == 0.0 else 1.0)
+    place, drift = gait_side(half, time, m.period, rate)
+    place += gait_place(m.drift, time, m.period, rate)
+    drift += gait_ahead(m.drift, time, m.period, rate)
+    return gait_ahead(m.pendulum_speed, time, m.period, rate), place, drift
 
 
 @njit(cache=True)
@@ -92,8 +52,8 @@ def deviation(body, m, look, stance_foot, later):  # type: ignore[no-untyped-def
     """How much further ahead and left a pendulum would step at the body's speed than at its own walk's, m, `later` s
     from now; and how far ahead and left the body will have come."""
     rate = pendulum_rate(body, look, stance_foot)
-    time = min(m[PHASE], 1.0) * m[PERIOD]
-    later = min(later, m[PERIOD] - time)
+    time = min(m.phase, 1.0) * m.period
+    later = min(later, m.period - time)
     want_speed, _, want_drift = gait(m, rate, time + later)
     off = sub(look.com, stance_foot)
     x, y = dot(off, look.ahead), dot(off, look.left)
@@ -109,14 +69,14 @@ def deviation(body, m, look, stance_foot, later):  # type: ignore[no-untyped-def
 def step_offset(body, k, m, look, stance_foot):  # type: ignore[no-untyped-def]
     """Where the swing foot should land, ahead and left of the centre of mass, m (section 5.3.2)."""
     most = k.longest_step * body.leg
-    half = 0.5 * m[STEP_WIDTH] * (-1.0 if m[SIDE] == 0.0 else 1.0)
+    half = 0.5 * m.step_width * (-1.0 if m.stance == 0.0 else 1.0)
     ahead, side, on, over = deviation(body, m, look, stance_foot, k.lookahead)
-    ahead = 0.5 * m[PACE] * m[PERIOD] - m[TRIM] + k.foot_placement * k.sagittal_gain * ahead
-    ahead += k.load_lead * look.shifted + look.pushed - m[ALPHA] * m[SPEED]
-    side = half + 0.5 * m[DRIFT] * m[PERIOD] + k.foot_placement * k.coronal_gain * side
+    ahead = 0.5 * m.pendulum_speed * m.period - m.step_trim + k.foot_placement * k.sagittal_gain * ahead
+    ahead += k.load_lead * look.shifted + look.pushed - m.alpha * m.speed
+    side = half + 0.5 * m.drift * m.period + k.foot_placement * k.coronal_gain * side
     if k.fixed_alpha:
         ahead = k.sagittal_gain * pendulum_step(look.speed, look.com[2] - stance_foot[2], body.gravity)
-        ahead -= k.alpha * m[SPEED]
+        ahead -= k.alpha * m.speed
         on = 0.0
     return clamp(ahead, -most, most) + on, clamp(side, -most, most) + over
 
@@ -124,26 +84,26 @@ def step_offset(body, k, m, look, stance_foot):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _step_time(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """s for this step: the period, or less where a push has brought the body far off its walk."""
-    if m[BUSY] == 1.0:  # the foot lands when the body comes to where it should
-        return m[LEFT_TIME] / max(1.0 - m[PHASE], 0.05)
-    ahead, side, _, _ = deviation(body, m, look, foot_place(body, f, i, int(m[SIDE])), 0.0)
+    if m.planned == 1.0:  # the foot lands when the body comes to where it should
+        return m.time_left / max(1.0 - m.phase, 0.05)
+    ahead, side, _, _ = deviation(body, m, look, foot_place(body, f, i, int(m.stance)), 0.0)
     off = math.sqrt(ahead * ahead + side * side) / body.size
     hurry = clamp((off - k.hurry_from) / (k.hurry_to - k.hurry_from), 0.0, 1.0)
-    quick = min(m[PERIOD], k.hurry_period * math.sqrt(body.size))
-    return m[PERIOD] + hurry * (quick - m[PERIOD])
+    quick = min(m.period, k.hurry_period * math.sqrt(body.size))
+    return m.period + hurry * (quick - m.period)
 
 
 @njit(cache=True)
 def _far_enough(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """Whether a foot that steps against a push is so far out that it had better come down: a longer step is a split."""
-    ahead, side, _, _ = deviation(body, m, look, foot_place(body, f, i, int(m[SIDE])), 0.0)
+    ahead, side, _, _ = deviation(body, m, look, foot_place(body, f, i, int(m.stance)), 0.0)
     size = math.sqrt(ahead * ahead + side * side)
     if size < k.hurry_from * body.size:
         return False
-    out = sub(foot_place(body, f, i, 1 - int(m[SIDE])), look.com)
+    out = sub(foot_place(body, f, i, 1 - int(m.stance)), look.com)
     if look.speed * ahead + look.drift * side <= 0.0:  # slower than its walk, but not falling that way
         return False
-    usual = max(0.5 * m[PACE] * m[PERIOD] * ahead, 0.0)
+    usual = max(0.5 * m.pendulum_speed * m.period * ahead, 0.0)
     return (dot(out, look.ahead) * ahead + dot(out, look.left) * side - usual) / size > k.land_at * body.leg
 
 
@@ -160,7 +120,7 @@ def _capture(body, look, f, i):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _may_stand(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
-    if abs(m[WISH_SPEED]) > 0.05 or abs(m[SPEED]) > 0.1 or abs(wrapped(m[WISH_HEADING] - look.heading)) > 0.15:
+    if abs(m.wish_speed) > 0.05 or abs(m.speed) > 0.1 or abs(wrapped(m.wish_heading - look.heading)) > 0.15:
         return False
     if not (look.touching[0] and look.touching[1]):
         return False
@@ -178,16 +138,16 @@ def _may_stand(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _begin_step(body, m, f, i, stance):  # type: ignore[no-untyped-def]
     ankle = f.xanchor[i, body.joint[LEGS + 4 * (1 - stance) + FOOT]]
-    m[MODE], m[SIDE], m[PHASE], m[CLOCK] = WALK, stance, 0.0, 0.0
-    m[SWING_X], m[SWING_Y], m[SWING_Z] = ankle[0], ankle[1], ankle[2]
-    m[STEPS] += 1.0
-    m[WAITS] = 1.0
+    m.mode, m.stance, m.phase, m.clock = WALK, stance, 0.0, 0.0
+    m.swing_start[0], m.swing_start[1], m.swing_start[2] = ankle[0], ankle[1], ankle[2]
+    m.footstrikes += 1.0
+    m.phase_rate = 1.0
 
 
 @njit(cache=True)
 def lack(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """m that the body, left alone, would come to rest short of where it must to walk on over the stance foot."""
-    foot = foot_place(body, f, i, int(m[SIDE]))
+    foot = foot_place(body, f, i, int(m.stance))
     off = sub(look.com, foot)
     return k.pass_lead * body.size - dot(off, look.ahead) - look.speed / pendulum_rate(body, look, foot)
 
@@ -198,23 +158,23 @@ def inside(body, k, m):  # type: ignore[no-untyped-def]
 
     From there a pendulum falls to where the other one lands. Who shifts its weight comes from the inside anyway.
     """
-    return 0.0 if m[MODE] == SHIFT else k.pass_inside * body.size
+    return 0.0 if m.mode == SHIFT else k.pass_inside * body.size
 
 
 @njit(cache=True)
 def aside(body, m, look, f, i):  # type: ignore[no-untyped-def]
     """m to the inside of the stance foot where the body, left alone, would come to rest sideways."""
-    foot = foot_place(body, f, i, int(m[SIDE]))
+    foot = foot_place(body, f, i, int(m.stance))
     left = dot(sub(look.com, foot), look.left) + look.drift / pendulum_rate(body, look, foot)
-    return -left if m[SIDE] == 0.0 else left
+    return -left if m.stance == 0.0 else left
 
 
 @njit(cache=True)
 def _over_foot(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """Whether the body is so far over the stance foot that the other may leave the ground for long."""
     lacks = lack(body, k, m, look, f, i)
-    if not look.touching[1 - int(m[SIDE])]:  # nothing to push off from
-        return lacks < (0.09 if m[CLOCK] > 0.2 else 0.07) * body.size
+    if not look.touching[1 - int(m.stance)]:  # nothing to push off from
+        return lacks < (0.09 if m.clock > 0.2 else 0.07) * body.size
     if loaded(body, look) and lacks < -0.1 * body.size:  # too fast: it brakes on both feet
         return False
     if loaded(body, look) and abs(aside(body, m, look, f, i) - inside(body, k, m)) > k.pass_aside * body.size:
@@ -232,7 +192,7 @@ def _poised(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _may_halt(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """Whether it can come to rest before what it will step over, on both feet as they are."""
-    if m[HALT] != 1.0 or m[LIMIT] > 0.0 or not (look.touching[0] and look.touching[1]):
+    if m.halt != 1.0 or m.speed_limit > 0.0 or not (look.touching[0] and look.touching[1]):
         return False
     apart = sub(foot_place(body, f, i, 0), foot_place(body, f, i, 1))
     lean, sway, half = _capture(body, look, f, i)
@@ -246,100 +206,100 @@ def _may_halt(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
 def _stop(body, m, look, f, i):  # type: ignore[no-untyped-def]
     """Stand; the foot that is further ahead will bear the weight when the other steps over something."""
     for leg in (LEGS, LEGS + 4):  # knees that are told to bend all at once would lift the feet
-        m[CROUCH] = min(m[CROUCH], max(f.qpos[i, body.angle[body.joint[leg + SHIN]]], 0.0))
+        m.crouch = min(m.crouch, max(f.qpos[i, body.angle[body.joint[leg + SHIN]]], 0.0))
     apart = sub(foot_place(body, f, i, 0), foot_place(body, f, i, 1))
-    m[MODE], m[CLOCK], m[HALT] = STAND, 0.0, 2.0
-    m[SIDE] = 0.0 if dot(apart, look.ahead) > 0.0 else 1.0
+    m.mode, m.clock, m.halt = STAND, 0.0, 2.0
+    m.stance = 0.0 if dot(apart, look.ahead) > 0.0 else 1.0
 
 
 @njit(cache=True)
 def _settled(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """Whether it stands as it will go on: at rest, and bent as far as it must."""
-    if m[CLOCK] < (0.6 if m[STOOP] < UNLIMITED or m[BEND] > 0.1 else 0.2):
+    if m.clock < (0.6 if m.stoop_distance < UNLIMITED or m.bend > 0.1 else 0.2):
         return False
     slow = 0.06 * math.sqrt(body.size)
     creeps = abs(look.speed) < slow or lack(body, k, m, look, f, i) < 0.02 * body.size
     rests = creeps and abs(look.drift) < slow and abs(look.velocity[2]) < slow
-    return rests and m[BEND] > m[DUCK_BEND] - 0.02 and m[CROUCH] > m[DUCK_CROUCH] - 0.02
+    return rests and m.bend > m.duck_bend - 0.02 and m.crouch > m.duck_crouch - 0.02
 
 
 @njit(cache=True)
 def _falls_short(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """Whether a step up or over something has begun with a load not yet over the stance foot, and can still wait."""
-    if not loaded(body, look) or m[BUSY] == 0.0 or m[PLAIN] == 1.0 or m[TRAILS] == 1.0 or m[PHASE] > 0.1:
+    if not loaded(body, look) or m.planned == 0.0 or m.level_step == 1.0 or m.trailing == 1.0 or m.phase > 0.1:
         return False
-    up = m[TOP] > m[GROUND] + 0.05 * body.size
-    return up and look.touching[1 - int(m[SIDE])] and lack(body, k, m, look, f, i) > 0.0
+    up = m.obstacle_top > m.ground + 0.05 * body.size
+    return up and look.touching[1 - int(m.stance)] and lack(body, k, m, look, f, i) > 0.0
 
 
 @njit(cache=True)
 def _lands(body, m, look, f, i):  # type: ignore[no-untyped-def]
     """Whether the swing foot touches the ground, and not what it is still to pass."""
-    swing = 1 - int(m[SIDE])
-    if not look.touching[swing] or m[BUSY] == 0.0 or m[PLAIN] == 1.0:
+    swing = 1 - int(m.stance)
+    if not look.touching[swing] or m.planned == 0.0 or m.level_step == 1.0:
         return look.touching[swing]
     ankle = f.xanchor[i, body.joint[LEGS + 4 * swing + FOOT]]
-    at = ankle[0] * math.cos(m[HEADING]) + ankle[1] * math.sin(m[HEADING])
-    return at > m[BACK] - 0.05 * body.size and ankle[2] - m[LAND_Z] < 2.0 * body.ankle[swing]
+    at = ankle[0] * math.cos(m.heading) + ankle[1] * math.sin(m.heading)
+    return at > m.clear_to - 0.05 * body.size and ankle[2] - m.foothold[2] < 2.0 * body.ankle[swing]
 
 
 @njit(cache=True)
 def decide(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """Stand, start, step or stop (sections 5.3.1 and 5.5.1)."""
-    m[CLOCK] += body.dt
-    if m[MODE] == WALK:
-        swing = 1 - int(m[SIDE])
+    m.clock += body.dt
+    if m.mode == WALK:
+        swing = 1 - int(m.stance)
         if _falls_short(body, k, m, look, f, i):
-            m[MODE], m[CLOCK] = PASS, 0.0
+            m.mode, m.clock = PASS, 0.0
             return
-        going = m[WAITS] if m[PHASE] < 1.0 and crosses(body, m) else 1.0
-        m[PHASE] += going * body.dt / _step_time(body, k, m, look, f, i)
-        if m[BUSY] == 0.0 and m[PHASE] > 0.2 and m[PHASE] < 1.0 and _far_enough(body, k, m, look, f, i):
-            m[PHASE] = 1.0
-        if m[PHASE] >= k.latest_strike or (m[PHASE] > k.earliest_strike and _lands(body, m, look, f, i)):
-            forced = m[BUSY] == 1.0 and look.touching[swing] and (m[HALT] != 1.0 or crosses(body, m))
+        going = m.phase_rate if m.phase < 1.0 and crosses(body, m) else 1.0
+        m.phase += going * body.dt / _step_time(body, k, m, look, f, i)
+        if m.planned == 0.0 and m.phase > 0.2 and m.phase < 1.0 and _far_enough(body, k, m, look, f, i):
+            m.phase = 1.0
+        if m.phase >= k.latest_strike or (m.phase > k.earliest_strike and _lands(body, m, look, f, i)):
+            forced = m.planned == 1.0 and look.touching[swing] and (m.halt != 1.0 or crosses(body, m))
             if _may_stand(body, k, m, look, f, i):
-                m[MODE], m[CLOCK] = STAND, 0.0
+                m.mode, m.clock = STAND, 0.0
                 return
             if _may_halt(body, k, m, look, f, i):
                 _stop(body, m, look, f, i)
                 return
-            leads = crosses(body, m) and m[HALT] == 2.0
+            leads = crosses(body, m) and m.halt == 2.0
             if crosses(body, m):
-                m[HALT] = 0.0
-            m[SIDE] = swing
+                m.halt = 0.0
+            m.stance = swing
             if forced and (leads or not _over_foot(body, k, m, look, f, i)):
-                m[MODE], m[CLOCK] = PASS, -k.strike_time if leads else 0.0
+                m.mode, m.clock = PASS, -k.strike_time if leads else 0.0
             else:
                 _begin_step(body, m, f, i, swing)
         return
-    if m[MODE] == PASS:
-        if (m[CLOCK] > 0.0 and _over_foot(body, k, m, look, f, i)) or m[CLOCK] > k.pass_time:
-            _begin_step(body, m, f, i, int(m[SIDE]))
+    if m.mode == PASS:
+        if (m.clock > 0.0 and _over_foot(body, k, m, look, f, i)) or m.clock > k.pass_time:
+            _begin_step(body, m, f, i, int(m.stance))
         return
     lean, sway, half = _capture(body, look, f, i)
-    steady = k.busy_steadiness if busy(m) or m[HALT] == 2.0 else 1.0  # who steps while bent down falls
+    steady = k.busy_steadiness if busy(m) or m.halt == 2.0 else 1.0  # who steps while bent down falls
     pushed = abs(lean) > steady * k.stand_lean * body.size or abs(sway) > half + steady * k.stand_sway * body.size
-    turn = wrapped(m[WISH_HEADING] - look.heading) if m[CROUCH] < 0.1 else 0.0  # nobody turns while crouching
-    if pushed and m[CLOCK] > 0.1:
-        m[HALT] = 0.0
-        m[HEADING] = look.heading
+    turn = wrapped(m.wish_heading - look.heading) if m.crouch < 0.1 else 0.0  # nobody turns while crouching
+    if pushed and m.clock > 0.1:
+        m.halt = 0.0
+        m.heading = look.heading
         _begin_step(body, m, f, i, 0 if sway < 0.0 else 1)
-    elif m[MODE] == STAND and m[HALT] == 2.0 and not _settled(body, k, m, look, f, i):
+    elif m.mode == STAND and m.halt == 2.0 and not _settled(body, k, m, look, f, i):
         return
-    elif m[MODE] == STAND and (abs(m[WISH_SPEED]) > 0.05 or abs(turn) > 0.2):
-        m[MODE], m[CLOCK] = SHIFT, 0.0
-        m[HEADING] = look.heading
-        if m[HALT] != 2.0:
-            m[SIDE] = 1.0 if turn > 0.0 else 0.0  # turn left: the left leg steps first
-    elif m[MODE] == SHIFT:
-        stance = foot_place(body, f, i, int(m[SIDE]))
-        other = foot_place(body, f, i, 1 - int(m[SIDE]))
+    elif m.mode == STAND and (abs(m.wish_speed) > 0.05 or abs(turn) > 0.2):
+        m.mode, m.clock = SHIFT, 0.0
+        m.heading = look.heading
+        if m.halt != 2.0:
+            m.stance = 1.0 if turn > 0.0 else 0.0  # turn left: the left leg steps first
+    elif m.mode == SHIFT:
+        stance = foot_place(body, f, i, int(m.stance))
+        other = foot_place(body, f, i, 1 - int(m.stance))
         whole = dot(sub(stance, other), look.left)
         moved = dot(sub(look.com, other), look.left) / whole if abs(whole) > 0.01 else 1.0
-        if m[HALT] == 2.0:
-            ready = _poised(body, k, m, look, f, i) or m[CLOCK] > k.pass_time
+        if m.halt == 2.0:
+            ready = _poised(body, k, m, look, f, i) or m.clock > k.pass_time
         else:
-            ready = moved > 0.5 + 0.5 * k.shift_share or m[CLOCK] > 0.6
+            ready = moved > 0.5 + 0.5 * k.shift_share or m.clock > 0.6
         if ready:
-            _begin_step(body, m, f, i, int(m[SIDE]))
+            _begin_step(body, m, f, i, int(m.stance))

@@ -19,6 +19,7 @@ import msgspec
 import numpy as np
 
 from tumble.errors import UserError, check_number
+from tumble.files import read_text
 
 Knots: TypeAlias = tuple[tuple[float, float], ...]
 ZERO: Knots = ((0.0, 0.0),)
@@ -106,11 +107,7 @@ def _check_knots(label: str, knots: Knots, over_speed: bool) -> None:
 
 def load_style(path: Path) -> Style:
     """The style in a TOML file."""
-    try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeError) as error:
-        raise UserError(f"cannot read the style '{path.name}': {error}") from None
-    return read_style(text, path.name)
+    return read_style(read_text(path, f"the style '{path.name}'"), path.name)
 
 
 def read_style(text: str, where: str = "text") -> Style:

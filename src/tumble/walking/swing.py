@@ -8,29 +8,6 @@ from tumble.maths.vectors import add, clamp, cross, dot, scale, shortened, splin
 from tumble.walking.balance import put, spin_of
 from tumble.walking.body import FOOT, LEGS, SHIN, THIGH
 from tumble.walking.legs import leg_pose
-from tumble.walking.memory import (
-    BACK,
-    BLEND,
-    BUSY,
-    FRONT,
-    GROUND,
-    HEADING,
-    HURDLE,
-    PERIOD,
-    PHASE,
-    PLAIN,
-    SIDE,
-    STEP_HEIGHT,
-    STEP_WIDTH,
-    STYLE,
-    SWING_X,
-    SWING_Y,
-    TOP,
-    TRAILS,
-    TWIST,
-    WAITS,
-    WISH_STYLE,
-)  # fmt: skip
 from tumble.walking.pose import rotation_of, track_hinge, trajectory
 from tumble.walking.steps import crosses, foot_place, step_offset
 from tumble.walking.style import FOOT_AHEAD, FOOT_HEIGHT, FOOT_OUT
@@ -53,7 +30,7 @@ def _clear_of(body, k, look, stance_foot, out, calm, x, y):  # type: ignore[no-u
 @njit(cache=True)
 def _moved_to(m, s, x, y):  # type: ignore[no-untyped-def]
     """The place (x, y), moved along the heading to where it is s m from the origin."""
-    ahead = (math.cos(m[HEADING]), math.sin(m[HEADING]))
+    ahead = (math.cos(m.heading), math.sin(m.heading))
     move = s - x * ahead[0] - y * ahead[1]
     return x + move * ahead[0], y + move * ahead[1]
 
@@ -65,19 +42,21 @@ def _over(body, terrain, k, m, x, y, ankle, phase):  # type: ignore[no-untyped-d
     Its phase waits while the foot lags behind, or is not high enough to go on; it does not come down upon what it is
     not past.
     """
-    ahead = (math.cos(m[HEADING]), math.sin(m[HEADING]))
+    ahead = (math.cos(m.heading), math.sin(m.heading))
     at = ankle[0] * ahead[0] + ankle[1] * ahead[1]
-    swing = 1 - int(m[SIDE])
+    swing = 1 - int(m.stance)
     s, z = spline(terrain.path[0], 5, phase), spline(terrain.path[1], 5, phase)
-    if phase > terrain.path[0, 1, 0] and at < m[BACK] - 0.02 * body.size:
+    if phase > terrain.path[0, 1, 0] and at < m.clear_to - 0.02 * body.size:
         z = max(z, terrain.path[1, 1, 1])
-    low = ankle[2] - body.ankle[swing] < m[TOP] + 0.3 * CLEAR * body.size and at < m[FRONT] + 0.02 * body.size
-    m[WAITS] = clamp(1.5 - (s - at) / (0.12 * body.size), 0.3, 1.0)
+    low = (
+        ankle[2] - body.ankle[swing] < m.obstacle_top + 0.3 * CLEAR * body.size and at < m.clear_from + 0.02 * body.size
+    )
+    m.phase_rate = clamp(1.5 - (s - at) / (0.12 * body.size), 0.3, 1.0)
     if low and crosses(body, m) and phase >= terrain.path[0, 1, 0]:
-        m[WAITS] = 0.0
+        m.phase_rate = 0.0
     elif low and not crosses(body, m):
-        s = min(s, m[FRONT])
-    z -= body.size * k.feel_down * max(m[PHASE] - 1.0, 0.0)
+        s = min(s, m.clear_from)
+    z -= body.size * k.feel_down * max(m.phase - 1.0, 0.0)
     x, y = _moved_to(m, s, x, y)
     return (x, y, z)
 
@@ -88,10 +67,10 @@ def _clear_knee(body, k, m, hip, target, side, swing):  # type: ignore[no-untype
 
     And the ankle's target, drawn back where that is not enough.
     """
-    ahead = (math.cos(m[HEADING]), math.sin(m[HEADING]), 0.0)
+    ahead = (math.cos(m.heading), math.sin(m.heading), 0.0)
     out = 1.0 if swing == 0 else -1.0
     room = k.knee_room * body.size
-    backs = 9 if target[2] - body.ankle[swing] < m[TOP] else 1  # one that is up already goes on
+    backs = 9 if target[2] - body.ankle[swing] < m.obstacle_top else 1  # one that is up already goes on
     for turn in range(7):
         angle = 0.17 * turn
         across = add(scale(math.cos(angle), side), (0.0, 0.0, out * math.sin(angle)))
@@ -99,7 +78,7 @@ def _clear_knee(body, k, m, hip, target, side, swing):  # type: ignore[no-untype
             place = sub(target, scale(0.03 * back * body.size, ahead))
             pose, _ = leg_pose(hip, place, body.thigh[swing], body.shin[swing], across, 0.993)
             knee = add(hip, scale(body.thigh[swing], turned(pose, (0.0, 0.0, -1.0))))
-            if knee[2] > m[TOP] + room or dot(knee, ahead) < m[HURDLE] - room:
+            if knee[2] > m.obstacle_top + room or dot(knee, ahead) < m.obstacle_front - room:
                 return across, place
     return side, target
 
@@ -107,7 +86,7 @@ def _clear_knee(body, k, m, hip, target, side, swing):  # type: ignore[no-untype
 @njit(cache=True)
 def _ankle_target(body, terrain, k, m, look, stance_foot, angles, offset, ankle, phase, later):  # type: ignore[no-untyped-def]
     """Wanted place of the swing ankle, `later` s from now, on its way from the step's start to the landing."""
-    swing = 1 - int(m[SIDE])
+    swing = 1 - int(m.stance)
     out = 1.0 if swing == 0 else -1.0
     com = add(look.com, scale(later, look.velocity))
     ahead = offset[0] - body.sole[swing]
@@ -115,52 +94,52 @@ def _ankle_target(body, terrain, k, m, look, stance_foot, angles, offset, ankle,
     ahead_style, out_style = body.size * angles[FOOT_AHEAD], body.size * out * angles[FOOT_OUT]
     x = com[0] + ahead * look.ahead[0] + offset[1] * look.left[0]
     y = com[1] + ahead * look.ahead[1] + offset[1] * look.left[1]
-    if m[BUSY] == 1.0:
-        x, y = _moved_to(m, m[BACK], x, y)
-    x, y = (1.0 - t) * x + t * m[SWING_X], (1.0 - t) * y + t * m[SWING_Y]
-    strayed = abs(offset[1] - 0.5 * m[STEP_WIDTH] * out) / (k.clear_calm * body.size)
+    if m.planned == 1.0:
+        x, y = _moved_to(m, m.clear_to, x, y)
+    x, y = (1.0 - t) * x + t * m.swing_start[0], (1.0 - t) * y + t * m.swing_start[1]
+    strayed = abs(offset[1] - 0.5 * m.step_width * out) / (k.clear_calm * body.size)
     x, y = _clear_of(body, k, look, stance_foot, out, clamp(2.0 - strayed, 0.0, 1.0), x, y)
     x += ahead_style * look.ahead[0] + out_style * look.left[0]
     y += ahead_style * look.ahead[1] + out_style * look.left[1]
-    if m[BUSY] == 1.0 and m[PLAIN] == 0.0:
+    if m.planned == 1.0 and m.level_step == 0.0:
         return _over(body, terrain, k, m, x, y, ankle, phase)
-    lift = angles[FOOT_HEIGHT] + m[STEP_HEIGHT] * 4.0 * phase * (1.0 - phase)
-    lift -= k.feel_down * max(m[PHASE] - 1.0, 0.0)  # no ground yet: feel for it
-    return (x, y, m[GROUND] + body.ankle[swing] + body.size * lift)
+    lift = angles[FOOT_HEIGHT] + m.step_height * 4.0 * phase * (1.0 - phase)
+    lift -= k.feel_down * max(m.phase - 1.0, 0.0)  # no ground yet: feel for it
+    return (x, y, m.ground + body.ankle[swing] + body.size * lift)
 
 
 @njit(cache=True)
 def _toe_out(styles, m):  # type: ignore[no-untyped-def]
     """Twist of the swing leg's plane, of a style or between two."""
-    old, wished = styles.numbers[int(m[STYLE]), 2], styles.numbers[int(m[WISH_STYLE]), 2]
-    return old + m[BLEND] * (wished - old)
+    old, wished = styles.numbers[int(m.style), 2], styles.numbers[int(m.wish_style), 2]
+    return old + m.blend * (wished - old)
 
 
 @njit(cache=True)
 def swing(body, terrain, k, styles, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def]
     """PD torques of the swing hip and knee towards the pose that brings the foot to its place."""
-    swing = 1 - int(m[SIDE])
+    swing = 1 - int(m.stance)
     leg = LEGS + 4 * swing
     stance_foot = foot_place(body, f, i, 1 - swing)
     offset = step_offset(body, k, m, look, stance_foot)
-    phase = min(m[PHASE], 1.0)
+    phase = min(m.phase, 1.0)
     toe_out = _toe_out(styles, m) * (1.0 if swing == 0 else -1.0)
-    yaw = look.heading + toe_out + k.foot_anticipation * m[TWIST]
-    if m[BUSY] == 1.0 and m[TRAILS] == 1.0:
-        high = clamp((m[TOP] - m[GROUND]) / (OVER * body.leg), 0.0, 1.0)
+    yaw = look.heading + toe_out + k.foot_anticipation * m.twist
+    if m.planned == 1.0 and m.trailing == 1.0:
+        high = clamp((m.obstacle_top - m.ground) / (OVER * body.leg), 0.0, 1.0)
         yaw += k.turn_out * high * math.sin(math.pi * phase) * (1.0 if swing == 0 else -1.0)
     side = (-math.sin(yaw), math.cos(yaw), 0.0)
     hip = vec(f.xanchor[i, body.joint[leg + THIGH]])
     ankle = vec(f.xanchor[i, body.joint[leg + FOOT]])
     target = _ankle_target(body, terrain, k, m, look, stance_foot, angles, offset, ankle, phase, 0.0)
     across = side
-    trails = crosses(body, m) and m[TRAILS] == 1.0 and dot(ankle, look.ahead) < m[HURDLE]
+    trails = crosses(body, m) and m.trailing == 1.0 and dot(ankle, look.ahead) < m.obstacle_front
     if trails:
         across, target = _clear_knee(body, k, m, hip, target, side, swing)
     pose, knee = leg_pose(hip, target, body.thigh[swing], body.shin[swing], across, 0.993)
     # the same a moment later, for the wanted speeds
     later = 0.005
-    soon = min(phase + later / m[PERIOD], 1.0)
+    soon = min(phase + later / m.period, 1.0)
     kept = angles[FOOT_HEIGHT]
     angles[FOOT_HEIGHT] = trajectory(styles, m, FOOT_HEIGHT, soon)
     place = vec(f.qpos[i])
@@ -171,7 +150,7 @@ def swing(body, terrain, k, styles, m, look, f, i, angles, torque):  # type: ign
     if trails:
         across, target = _clear_knee(body, k, m, hip, target, side, swing)
     next_pose, next_knee = leg_pose(hip, target, body.thigh[swing], body.shin[swing], across, 0.993)
-    most = k.cross_rate if m[BUSY] == 1.0 else k.swing_rate
+    most = k.cross_rate if m.planned == 1.0 else k.swing_rate
     rate = shortened(scale(1.0 / later, turn_between(pose, next_pose)), most)
     knee_rate = clamp((next_knee - knee) / later, -most, most)
     spin = sub(sub(rate, look.spin), spin_of(body, f.xaxis[i], f.qvel[i], leg + THIGH))

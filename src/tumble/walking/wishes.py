@@ -8,41 +8,7 @@ from numba import njit
 from tumble.maths.vectors import clamp, turned, vec, wrapped
 from tumble.walking.body import FOOT, HUMANOID_HIPS, LEGS, PELVIS, TOE
 from tumble.walking.hands import pull_lever, with_load
-from tumble.walking.memory import (
-    BEND,
-    BLEND,
-    CROUCH,
-    DRIFT,
-    DUCK_BEND,
-    DUCK_CROUCH,
-    HAUL,
-    HEADING,
-    LEAST_PERIOD,
-    LIMIT,
-    LOWER,
-    MEAN,
-    MODE,
-    PACE,
-    PERIOD,
-    PULLED,
-    SHIFT,
-    SPEED,
-    STAND,
-    STEP_HEIGHT,
-    STEP_WIDTH,
-    STYLE,
-    TRIM,
-    TWIST,
-    WISH_BEND,
-    WISH_CROUCH,
-    WISH_DRIFT,
-    WISH_HEADING,
-    WISH_PERIOD,
-    WISH_SPEED,
-    WISH_STEP_HEIGHT,
-    WISH_STEP_WIDTH,
-    WISH_STYLE,
-)  # fmt: skip
+from tumble.walking.memory import SHIFT, STAND
 
 
 class Look(NamedTuple):
@@ -78,9 +44,9 @@ def _pushed(body, k, m, f, i):  # type: ignore[no-untyped-def]
     Feet that follow the push that is felt never lean the body into a crate that does not move yet. Those that follow
     the pull that is wished lean it back before there is anything to hold it.
     """
-    pull = -m[HAUL]
-    if m[HAUL] < 0.0:
-        pull += k.pull_felt * (clamp(m[PULLED], 0.0, k.pull_most * pull) - pull)
+    pull = -m.haul
+    if m.haul < 0.0:
+        pull += k.pull_felt * (clamp(m.pulled, 0.0, k.pull_most * pull) - pull)
     return pull_lever(body, m, f, i) * pull
 
 
@@ -121,40 +87,40 @@ def stand_width(body, k):  # type: ignore[no-untyped-def]
 def follow(body, k, styles, m, look):  # type: ignore[no-untyped-def]
     """Bring what is followed nearer to what is wished, at the rates of the settings."""
     share = body.dt / k.blend_time
-    if m[STYLE] != m[WISH_STYLE]:
-        m[BLEND] += share
-        if m[BLEND] >= 1.0:
-            m[STYLE], m[BLEND] = m[WISH_STYLE], 0.0
-    numbers = styles.numbers[int(m[WISH_STYLE])]
-    period = m[WISH_PERIOD] if m[WISH_PERIOD] > 0.0 else numbers[0]
-    width = m[WISH_STEP_WIDTH] if m[WISH_STEP_WIDTH] >= 0.0 else numbers[1] * body.hips / HUMANOID_HIPS
-    if m[HAUL] < 0.0:
+    if m.style != m.wish_style:
+        m.blend += share
+        if m.blend >= 1.0:
+            m.style, m.blend = m.wish_style, 0.0
+    numbers = styles.numbers[int(m.wish_style)]
+    period = m.wish_period if m.wish_period > 0.0 else numbers[0]
+    width = m.wish_step_width if m.wish_step_width >= 0.0 else numbers[1] * body.hips / HUMANOID_HIPS
+    if m.haul < 0.0:
         period = min(period, k.pull_period * math.sqrt(body.size))
-    m[PERIOD] = _towards(m[PERIOD], max(period, m[LEAST_PERIOD]), share)
-    if m[WISH_SPEED] == 0.0 or m[LIMIT] == 0.0:
+    m.period = _towards(m.period, max(period, m.least_period), share)
+    if m.wish_speed == 0.0 or m.speed_limit == 0.0:
         width = max(width, stand_width(body, k))
-    m[STEP_WIDTH] = _towards(m[STEP_WIDTH], width, 0.2 * share)
-    m[STEP_HEIGHT] = _towards(m[STEP_HEIGHT], m[WISH_STEP_HEIGHT], 0.2 * share)
-    bend = max(m[WISH_BEND], m[DUCK_BEND]) if m[DUCK_BEND] > 0.0 else m[WISH_BEND]
-    m[BEND] = _towards(m[BEND], bend, share)
-    m[CROUCH] = _towards(m[CROUCH], max(m[WISH_CROUCH], m[DUCK_CROUCH], m[LOWER]), k.crouch_rate * body.dt)
-    still = m[MODE] == STAND or m[MODE] == SHIFT
-    wish = 0.0 if still else m[WISH_SPEED]
-    if abs(wrapped(m[WISH_HEADING] - look.heading)) > k.slow_turn:  # V_d within a turn, section 5.3.5
+    m.step_width = _towards(m.step_width, width, 0.2 * share)
+    m.step_height = _towards(m.step_height, m.wish_step_height, 0.2 * share)
+    bend = max(m.wish_bend, m.duck_bend) if m.duck_bend > 0.0 else m.wish_bend
+    m.bend = _towards(m.bend, bend, share)
+    m.crouch = _towards(m.crouch, max(m.wish_crouch, m.duck_crouch, m.down_crouch), k.crouch_rate * body.dt)
+    still = m.mode == STAND or m.mode == SHIFT
+    wish = 0.0 if still else m.wish_speed
+    if abs(wrapped(m.wish_heading - look.heading)) > k.slow_turn:  # V_d within a turn, section 5.3.5
         wish = clamp(wish, -k.turn_speed, k.turn_speed)
-    wish = min(wish, m[LIMIT])
-    m[SPEED] = _towards(m[SPEED], wish, k.speed_rate * body.dt)
-    m[DRIFT] = _towards(m[DRIFT], 0.0 if still else m[WISH_DRIFT], k.speed_rate * body.dt)
+    wish = min(wish, m.speed_limit)
+    m.speed = _towards(m.speed, wish, k.speed_rate * body.dt)
+    m.drift = _towards(m.drift, 0.0 if still else m.wish_drift, k.speed_rate * body.dt)
     # integral action: what the body loses at footstrikes is made up by shorter steps
     # the slower it walks the less: what a turn or a start has left there would make it stumble where it stops
-    quick = m[SPEED] if m[SPEED] > 0.0 else 2.0 * m[SPEED]
+    quick = m.speed if m.speed > 0.0 else 2.0 * m.speed
     most = 0.0 if still or k.fixed_alpha else k.longest_trim * body.leg * min(quick * quick, 1.0)
-    m[TRIM] = clamp(m[TRIM] + k.trim_rate * body.dt * (m[SPEED] - look.speed), -most, most)
-    m[MEAN] += (look.speed - m[MEAN]) * body.dt / k.mean_time
-    m[PACE] = clamp(m[SPEED], m[MEAN] - k.speed_lead, m[MEAN] + k.speed_lead)
+    m.step_trim = clamp(m.step_trim + k.trim_rate * body.dt * (m.speed - look.speed), -most, most)
+    m.mean_speed += (look.speed - m.mean_speed) * body.dt / k.mean_time
+    m.pendulum_speed = clamp(m.speed, m.mean_speed - k.speed_lead, m.mean_speed + k.speed_lead)
     if not still:
         # a load that is held out ahead is slow to turn
         turn = k.turn_rate * body.dt / (1.0 + (look.total / body.total - 1.0) * k.load_turning)
-        m[HEADING] += clamp(wrapped(m[WISH_HEADING] - m[HEADING]), -turn, turn)
-    twist = clamp(wrapped(m[WISH_HEADING] - look.heading), -k.longest_twist, k.longest_twist)
-    m[TWIST] = _towards(m[TWIST], 0.0 if m[MODE] == STAND else twist, k.twist_rate * body.dt)
+        m.heading += clamp(wrapped(m.wish_heading - m.heading), -turn, turn)
+    twist = clamp(wrapped(m.wish_heading - look.heading), -k.longest_twist, k.longest_twist)
+    m.twist = _towards(m.twist, 0.0 if m.mode == STAND else twist, k.twist_rate * body.dt)

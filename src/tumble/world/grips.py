@@ -1,14 +1,15 @@
 """Grips: springs with dampers between hands and the handles of crates, which a controller closes and opens.
 
-    scene = Scene(biped(), [Crate("crate", (2, 0, 0.2))], physics, ForceMotors)
+    scene = Scene(biped(), [Crate("crate", (2, 0, 0.2))])
     for grip in grips_of(scene.character, scene.props):
         print(grip.hand, grip.crate, grip.handle)
 
-Every hand has a grip on every handle: four actuators at the end of a scene's controls, one an axis and one for the turn
-of the crate about its handles, whose control is how firmly the hand holds, from 0 to 1. The force is that much of
--STIFFNESS times the distance and -DAMPING times the speed between palm and handle; the turn is damped. An open grip is
-no force at all. Who controls lets go where it is stretched too far. Forearms, of which the hands are a part, do not
-collide with crates, or they could not close around a handle. Characters without palms have no grips.
+Every hand has a grip on every handle: four actuators at the end of a control of the torque drive, one an axis and
+one for the turn of the crate about its handles, whose control is how firmly the hand holds, from 0 to 1. The force
+is that much of -STIFFNESS times the distance and -DAMPING times the speed between palm and handle; the turn is
+damped. An open grip is no force at all. Who controls lets go where it is stretched too far. Forearms, of which the
+hands are a part, do not collide with crates, or they could not close around a handle. Characters without palms have
+no grips.
 """
 
 from collections.abc import Sequence
@@ -53,12 +54,16 @@ def grips_of(character: Character, props: Sequence[Prop]) -> tuple[Grip, ...]:
     )
 
 
-def add_grips(spec: mujoco.MjSpec, character: Character, props: Sequence[Prop]) -> None:
-    """Give a spec the actuators of all grips, and let hands into what they hold."""
+def let_hands_into_crates(spec: mujoco.MjSpec, character: Character, props: Sequence[Prop]) -> None:
+    """Have hands with palms not collide with what they can hold, whoever acts."""
     crates = [prop.name for prop in props if isinstance(prop, Crate)] if character.palms else []
     for crate in crates:
         for hand in character.hands:
             spec.add_exclude(bodyname1=hand, bodyname2=crate)
+
+
+def add_grips(spec: mujoco.MjSpec, character: Character, props: Sequence[Prop], group: int) -> None:
+    """Give a spec the actuators of all grips, in a group of actuators."""
     for side, crate, handle in grips_of(character, props):
         for part, (place, name) in enumerate(((0, "x"), (1, "y"), (2, "z"), (4, "turn"))):
             spring = spec.add_actuator(
@@ -67,6 +72,7 @@ def add_grips(spec: mujoco.MjSpec, character: Character, props: Sequence[Prop]) 
                 target=character.palms[side],
                 refsite=handle_name(crate, handle),
                 gear=np.eye(6)[place],
+                group=group,
                 gaintype=mujoco.mjtGain.mjGAIN_AFFINE,
                 biastype=mujoco.mjtBias.mjBIAS_NONE,
             )

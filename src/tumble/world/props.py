@@ -1,8 +1,8 @@
 """Props: what a scene holds beside its character. Balls and crates move, boxes stay, companions are characters too.
 
     Scene(humanoid(), [Ball(mass=250, radius=0.5), Box("step", (1, 0, 0.05), (0.2, 1, 0.05))])
-    Scene(biped(), [Crate("crate", (2, 0, 0.2), mass=15)], physics, ForceMotors)
-    Scene(biped(), [Companion("ana", biped(legs=1.2).recipe, place=(1.0, 0.5))], motors=ForceMotors)
+    Scene(biped(), [Crate("crate", (2, 0, 0.2), mass=15)])
+    Scene(biped(), [Companion("ana", biped(legs=1.2).recipe, place=(1.0, 0.5))])
 
 A prop brings its own sensors: NAME.pos and NAME.vel of a ball, NAME.ground where it touches the
 ground, NAME.contact with the place where it is nearest to the character. A box is a body of its
@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import mujoco
 import numpy as np
 
-from tumble.characters import Character, remake
+from tumble.characters import Character, from_recipe
 from tumble.characters.looks import SHIRT
 from tumble.errors import UserError, check_number, choose
 
@@ -181,7 +181,7 @@ class Companion:
     """
 
     name: str
-    recipe: Mapping[str, Any]  # of the character, see `remake`
+    recipe: Mapping[str, Any]  # of the character, see `from_recipe`
     place: tuple[float, float] = (0.0, 0.0)
     heading: float = 0.0
     shirt: tuple[float, float, float] = SHIRT[:3]  # its colour
@@ -189,7 +189,7 @@ class Companion:
     @cached_property
     def character(self) -> Character:
         """The character that the recipe tells of."""
-        return remake(self.recipe)
+        return from_recipe(self.recipe)
 
     @property
     def prefix(self) -> str:
@@ -202,7 +202,7 @@ class Companion:
         return self.prefix + self.character.root
 
     def add(self, spec: mujoco.MjSpec, root: str) -> None:
-        """Put it into a spec, with memory of its own for a controller."""
+        """Put it into a spec."""
         if not self.name or "/" in self.name:
             raise UserError(f"the name of a companion must be a word without '/', got '{self.name}'")
         for value in (*self.place, self.heading):
@@ -225,9 +225,8 @@ class Companion:
                 geom.rgba[:3] = np.reshape(self.shirt, 3)
         own.body(body.root).pos[:2] = np.reshape(self.place, 2)
         own.body(body.root).quat[:] = _turned(self.heading)
-        memory, own.nuserdata = own.nuserdata, spec.nuserdata  # where they differ, attaching warns
+        own.nuserdata = spec.nuserdata  # where they differ, attaching warns
         spec.attach(own, prefix=self.prefix, frame=spec.worldbody.add_frame())
-        spec.nuserdata += memory
 
 
 def _free_bit(spec: mujoco.MjSpec) -> int:

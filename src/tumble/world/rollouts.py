@@ -3,7 +3,7 @@
     rollouts = Rollouts(sims, steps=60)
     rows = slice(0, 8)
     for k in range(60):
-        sims.act(controls[k], rows)
+        sims.act(controls[k], rows=rows)
         rollouts.note(k, rows)
     goal.way_costs(rollouts.of(rows))  # (8 * 60, ways), all steps of the first row before those of the second
 

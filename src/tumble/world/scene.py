@@ -4,7 +4,8 @@
     scene = Scene(humanoid())
     state = scene.state("t-pose", lying="supine")
 
-A state is one row of MuJoCo's integration state, a plain array: copying it forks a simulation.
+A state is one row of MuJoCo's integration state, a plain array: copying it forks a simulation. A scene knows the world
+and not who will act in it: it has the actuators of all its drives, and room for the memory of controllers.
 """
 
 import hashlib
@@ -15,37 +16,28 @@ from typing import Any, TypeVar
 import mujoco
 import numpy as np
 
-from tumble.characters import Character, remake
+from tumble.characters import Character, from_recipe
 from tumble.errors import UserError, check_number, choose, unknown
-from tumble.world.grips import add_grips
-from tumble.world.motors import MOTORS, ForceMotors, Motors, VelocityMotors
+from tumble.world.drives import FRAME, Drive, drives_named
+from tumble.world.grips import let_hands_into_crates
+from tumble.world.memory import Memory
+from tumble.world.placing import LYING, lowest, place_root, raise_root, turned_about_z
 from tumble.world.props import Ball, Box, Companion, Crate, Prop, check_names, prop_recipe, remake_prop
 
 P = TypeVar("P", Ball, Box, Crate, Companion)
 
-# The root's orientation (w, x, y, z) for the ways to lie, or not to: facing ahead, up, down.
-LYING: Mapping[str, tuple[float, float, float, float]] = {
-    "upright": (1.0, 0.0, 0.0, 0.0),
-    "supine": (0.5**0.5, 0.0, -(0.5**0.5), 0.0),
-    "prone": (0.5**0.5, 0.0, 0.5**0.5, 0.0),
-}
+ROOM = 160  # numbers of memory for each character: a walker, its skills and a relay take 120
+USUAL = ("servo", "torque")  # drives
 
 
 @dataclass(frozen=True)
-class Physics:
-    """How the engine is run. Values from measurements on the humanoid (docs/decisions.md)."""
+class Ground:
+    """What everything stands on; the same for everybody who acts."""
 
-    timestep: float = 1 / 30  # s, one control step; hamalainen2015 section 4
-    substeps: int = 1  # physics steps a control step
-    motor_gain: float = 1.0  # factor on the velocity gains of a character's motors; ours
-    friction: float = 1.0  # not given; ours
+    friction: float = 1.0  # not given by hamalainen2015; ours. coros2010 section 5.4: 0.8
     isotropic: bool = False  # friction alike in all directions, as what is dragged needs
-    speculative: bool = True  # contacts are found before a fast limb is deep in the ground
 
     def __post_init__(self) -> None:
-        check_number("timestep", self.timestep, 0, 0.1, above=True)
-        check_number("substeps", self.substeps, 1, 1000)
-        check_number("motor_gain", self.motor_gain, 0, above=True)
         check_number("friction", self.friction, 0, above=True)
 
 
@@ -54,66 +46,72 @@ class Scene:
 
     Attributes:
       spec: with everything that can be drawn.
-      model: compiled for physics, without what only looks good.
-      character, props, physics: what it was made of.
+      model: compiled for physics, without what only looks good; that of the first drive.
+      character, props, ground: what it was made of.
       cast: all characters, by what the names of their parts begin with: '' for the scene's own, 'NAME/' for companions.
-      motors: what a control means; see `VelocityMotors`.
+      drives: ways to act, by name; see `tumble.world.drives`.
+      drive: the first of them, which planners use.
+      memory: room that controllers claim; see `claim`.
       channels: sensor readings by name, as slices of a sensordata row; 'ends' are position and
         velocity of the character's ends in one run, 'grounded' the bones' ground contacts, with
-        speculative physics up to a step ahead of the touch; 'NAME/grounded' those of a companion's feet and toes.
+        a speculative drive up to a step ahead of the touch; 'NAME/grounded' those of a companion's feet and toes.
       bones: body names in the order of 'grounded'.
-      dt: seconds a control step.
+      dt: seconds a frame.
     """
 
+    dt = FRAME
+
     def __init__(
-        self, character: Character, props: Sequence[Prop] = (), physics: Physics = Physics(),
-        motors: type[Motors] = VelocityMotors,
+        self, character: Character, props: Sequence[Prop] = (), ground: Ground = Ground(),
+        drives: Sequence[str] = USUAL,
     ) -> None:  # fmt: skip
-        self.character, self.props, self.physics = character, tuple(props), physics
-        self.dt = physics.timestep
+        self.character, self.props, self.ground = character, tuple(props), ground
         companions = [prop for prop in self.props if isinstance(prop, Companion)]
-        if companions and motors is not ForceMotors:
-            raise UserError(f"companions have force motors only, got {motors.__name__}: give motors=ForceMotors")
         self.cast = {"": character, **{companion.prefix: companion.character for companion in companions}}
-        self.spec = self._assemble(motors)
+        self.memory = Memory(ROOM * len(self.cast))
+        kinds = drives_named(drives)
+        self.spec = self._assemble(kinds)
         lean = self.spec.copy()
         lean.compiler.discardvisual = True
-        self.model = lean.compile()
-        self.motors = ForceMotors(self.model, character, self._others) if companions else motors(self.model, character)
+        model = lean.compile()
+        self.drives: Mapping[str, Drive] = {kind.name: kind(model, self.cast) for kind in kinds}
+        self.drive = next(iter(self.drives.values()))
+        self.model = self.drive.model
         grounded = [name.removesuffix(".ground") for name in self._sensor_names() if name.endswith(".ground")]
         self.bones = tuple(name for name in grounded if name.split("/")[0] not in {prop.name for prop in self.props})
         self.channels = self._channels()
         self._nstate = mujoco.mj_stateSize(self.model, mujoco.mjtState.mjSTATE_INTEGRATION)
 
-    def _assemble(self, motors: type[Motors]) -> mujoco.MjSpec:
+    def _assemble(self, drives: Sequence[type[Drive]]) -> mujoco.MjSpec:
         spec = self.character.build()
         spec.modelname = self.character.name
+        spec.nuserdata = self.memory.room
         option = spec.option
-        option.timestep = self.physics.timestep / self.physics.substeps
+        option.timestep = FRAME
         # Servos as stiff as ours need the integrator that solves them together with the contacts: with
         # implicitfast the feet of a standing character sink 6 cm.
         option.integrator = mujoco.mjtIntegrator.mjINT_DISCRETE
         option.iterations, option.ls_iterations = 15, 15
-        if self.physics.isotropic:
+        if self.ground.isotropic:
             option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
-        if self.physics.speculative:
-            option.enableflags |= mujoco.mjtEnableBit.mjENBL_SPECULATIVE  # type: ignore[attr-defined]
-        motors.add(spec, self.character, self.physics.motor_gain)
         spec.worldbody.add_geom(
             name="ground", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], contype=1, conaffinity=1
         )
         for prop in self.props:
             check_names(spec, prop)
             prop.add(spec, self.character.root)
-        for prefix, companion in self._others.items():
-            ForceMotors.add(spec, companion, self.physics.motor_gain, prefix)
+        let_hands_into_crates(spec, self.character, self.props)
+        for drive in drives:
+            drive.add(spec, self.cast, self.props)
         for geom in spec.geoms:
             geom.solimp = [0.97, 0.995, 0.001, 0.5, 2]  # feet sink 0.1 cm at rest instead of 1.1
             if not geom.priority:
-                geom.friction = [self.physics.friction, 0.005, 0.0001]
-        if motors is ForceMotors:
-            add_grips(spec, self.character, self.props)
+                geom.friction = [self.ground.friction, 0.005, 0.0001]
         return spec
+
+    def claim(self, name: str, dtype: np.dtype) -> None:
+        """Have room in every state row for a record, which `Sims.memory` shows; see `tumble.world.memory`."""
+        self.memory.claim(name, dtype)
 
     @property
     def _others(self) -> dict[str, Character]:
@@ -176,16 +174,50 @@ class Scene:
         quat = choose("way to lie", lying, LYING)
         check_number("height", height, -1e4, 1e4)
         data = mujoco.MjData(self.model)
-        data.qpos[:3] = 0
-        data.qpos[3:7] = quat
-        others = [angle for companion in self._others.values() for angle in companion.pose("rest")]
-        data.qpos[self.motors.qpos] = [*self.character.pose(pose), *others]
-        mujoco.mj_kinematics(self.model, data)
-        data.qpos[2] = height - self._lowest(data)
-        for prefix in self._others:
-            joint = self.model.body_jntadr[self.root(prefix)]
-            data.qpos[self.model.jnt_qposadr[joint] + 2] -= self._lowest(data, prefix)
+        for prefix, character in self.cast.items():
+            data.qpos[self._angles(prefix)] = character.pose("rest" if prefix else pose)
+        place_root(self.model, data, self.root(), (0.0, 0.0), quat)
+        for prefix in self.cast:
+            self.land(data, 0.0 if prefix else height, prefix)
         return self.read(data)
+
+    def _angles(self, prefix: str) -> np.ndarray:
+        """Places in qpos of the actuated joints of a character."""
+        return np.array([int(self.model.joint(prefix + name).qposadr[0]) for name in self.cast[prefix].joints], np.intp)
+
+    def place(
+        self, state: np.ndarray, at: Sequence[float] | None = None, heading: float | None = None,
+        pose: str | None = None, lying: str = "upright", height: float = 0.0, prefix: str = "",
+    ) -> np.ndarray:  # fmt: skip
+        """A copy of a state with a character put somewhere, at rest, its lowest point `height` m above the plane.
+
+        Args:
+          at: x and y, m; None leaves it where it is.
+          heading: rad from the x axis.
+          pose: one of its poses; None leaves the joints as they are.
+          lying: see `state`.
+          prefix: which character; the scene's own where it is not given.
+        """
+        data, root = mujoco.MjData(self.model), self.root(prefix)
+        mujoco.mj_setState(self.model, data, state, mujoco.mjtState.mjSTATE_INTEGRATION)
+        if pose is not None:
+            data.qpos[self._angles(prefix)] = self.cast[prefix].pose(pose)
+        place_root(self.model, data, root, at, turned_about_z(choose("way to lie", lying, LYING), heading or 0.0))
+        own = self.model.body_rootid[self.model.dof_bodyid] == root
+        data.qvel[own] = 0.0
+        self.land(data, height, prefix)
+        return self.read(data)
+
+    def land(self, data: mujoco.MjData, height: float = 0.0, prefix: str = "") -> None:
+        """Lift or lower a character until its lowest point is at a height, m; computes places.
+
+        To the last bit it does not matter how high it was before.
+        """
+        root = self.root(prefix)
+        raise_root(self.model, data, root, 0.0)
+        mujoco.mj_kinematics(self.model, data)
+        raise_root(self.model, data, root, height - lowest(self.model, data, root))
+        mujoco.mj_kinematics(self.model, data)
 
     def prop(self, name: str, kind: type[P]) -> P:
         """The prop of that name and kind, or the error that lists those there are."""
@@ -218,23 +250,28 @@ class Scene:
         return self.read(data)
 
     def carried(self, state: np.ndarray, source: "Scene") -> np.ndarray:
-        """A state of this scene that takes places and speeds of joints from a state of another, by name.
+        """A state of this scene that takes time, and places and speeds of joints, from a state of another, by name.
 
-        Joints that the other scene lacks, as those of a new ball, are where this scene puts them. A controller's
-        memory, MuJoCo's userdata, goes along where both have room for it. Where the bodies differ, the root is lifted
-        so that the lowest point stays as high as it was.
+        Joints that the other scene lacks, as those of a new ball, are where this scene puts them. What
+        controllers remember goes along. Where the bodies differ, the root is lifted
+        so that the lowest point stays as high as it was. Carried into a scene that is alike, a state stays as it is.
         """
-        old, new = source.show(state), self.show(self.state())
+        old, new = mujoco.MjData(source.model), mujoco.MjData(self.model)
+        for scene, data, row in ((source, old, state), (self, new, self.state())):
+            mujoco.mj_setState(scene.model, data, row, mujoco.mjtState.mjSTATE_INTEGRATION)
+            mujoco.mj_kinematics(scene.model, data)
+        new.time = old.time
         for i in range(self.model.njnt):
             name, kind = self.model.joint(i).name, self.model.jnt_type[i]
             j = mujoco.mj_name2id(source.model, mujoco.mjtObj.mjOBJ_JOINT, name)
             if j >= 0 and source.model.jnt_type[j] == kind:
                 new.joint(i).qpos, new.joint(i).qvel = old.joint(j).qpos, old.joint(j).qvel
-        if self.model.nuserdata == source.model.nuserdata:
-            new.userdata[:] = old.userdata
-        if self.character.recipe != source.character.recipe:
-            mujoco.mj_kinematics(self.model, new)
-            new.qpos[2] += source._lowest(old) - self._lowest(new)
+                new.joint(i).qacc_warmstart = old.joint(j).qacc_warmstart
+        for name, size in source.memory.claims.items():
+            self.memory.reserve(name, size)
+            new.userdata[self.memory.place(name)] = old.userdata[source.memory.place(name)]
+        if self.character.origin != source.character.origin:
+            self.land(new, lowest(source.model, old, source.root()))
         return self.read(new)
 
     def read(self, data: mujoco.MjData) -> np.ndarray:
@@ -252,22 +289,15 @@ class Scene:
         mujoco.mj_forward(self.model, data)
         return data
 
-    def _lowest(self, data: mujoco.MjData, prefix: str = "") -> float:
-        """Height of the lowest point of a character's solid capsules, m."""
-        model = self.model
-        solid = (model.geom_conaffinity != 0) & (model.geom_type == mujoco.mjtGeom.mjGEOM_CAPSULE)
-        solid &= model.body_rootid[model.geom_bodyid] == self.root(prefix)
-        half = model.geom_size[solid, 1] * np.abs(data.geom_xmat[solid, 8])
-        return float((data.geom_xpos[solid, 2] - half - model.geom_size[solid, 0]).min())
-
     @property
     def recipe(self) -> dict[str, Any]:
         """JSON-able account of the scene, kept in recordings."""
         return {
             "character": dict(self.character.recipe),
             "props": [prop_recipe(prop) for prop in self.props],
-            "physics": asdict(self.physics),
-            "motors": next(name for name, kind in MOTORS.items() if type(self.motors) is kind),
+            "ground": asdict(self.ground),
+            "drives": list(self.drives),
+            "memory": dict(self.memory.claims),
         }
 
     @classmethod
@@ -275,8 +305,10 @@ class Scene:
         """The scene that a recipe tells of; refuses a recipe that this version does not know."""
         try:
             props = [remake_prop(prop) for prop in recipe["props"]]
-            motors = choose("kind of motors", recipe.get("motors", "velocity"), MOTORS)
-            return cls(remake(recipe["character"]), props, Physics(**recipe["physics"]), motors)
+            scene = cls(from_recipe(recipe["character"]), props, Ground(**recipe["ground"]), recipe["drives"])
+            for name, size in recipe["memory"].items():
+                scene.memory.reserve(name, int(size))
+            return scene
         except UserError:
             raise
         except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -4,20 +4,22 @@
     scene = Scene(humanoid())
     sims = Sims(scene, nsim=32)
     sims.load(scene.state("rest"))
-    sims.act(np.zeros((32, scene.motors.size)))
+    sims.act(np.zeros((32, scene.drive.size)))
     heights = sims.view("com")[:, 2]
 
 The live world is `Sims(scene, nsim=1)`. Traps: views are live arrays, so copy what you keep; after
 `take` the state is in its new order while sensors keep the old one until the next `act`.
 """
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Protocol, TypeAlias
 
 import mujoco
 import numpy as np
 from mujoco import batch
 
 from tumble.errors import UserError, check_number, unknown
+from tumble.world.drives import Drive
 from tumble.world.scene import Scene
 
 UNSTABLE = [
@@ -27,6 +29,10 @@ UNSTABLE = [
     mujoco.mjtWarning.mjWARN_BADCTRL.value,
 ]
 STAGE = mujoco.mjtStage.mjSTAGE_VEL.value  # positions, velocities and contacts current after a step
+
+
+Law: TypeAlias = Callable[["Sims"], np.ndarray]  # controls (nsim, size) for the present states
+Control: TypeAlias = np.ndarray | Law  # what is done in a frame: held through it, or asked before every step
 
 
 class Rows(Protocol):
@@ -61,6 +67,7 @@ class Sims:
         self.scene, self.nsim = scene, nsim
         self.batch = batch.Batch(scene.model, nsim, nthread, persistent=True)
         self.state = self.batch.state
+        self._drive = scene.drive
         self.broken = np.zeros(nsim, bool)
         self._ctrl, self._qvel = self.batch.bind("ctrl"), self.batch.bind("qvel")
         self._sensors = self.batch.bind("sensordata")
@@ -79,19 +86,54 @@ class Sims:
         self.state[:] = self.state[ancestors]
         self.broken[:] = self.broken[ancestors]
 
-    def act(self, control: np.ndarray, rows: slice = slice(None)) -> None:
-        """Advance all, or some neighbouring rows, by one control step with controls (rows, motors.size)."""
-        motors, step = self.scene.motors, self.batch.step
-        control = np.asarray(control, np.float64)
-        ids, qvel, ctrl = self._ids[rows], self._qvel[rows], self._ctrl[rows]
-        if control.shape != (len(ids), motors.size):
-            raise UserError(f"controls must have the shape {(len(ids), motors.size)}, got {control.shape}")
-        for _ in range(self.scene.physics.substeps):
-            motors.write(control, qvel, ctrl)
-            step(ids=None if len(ids) == self.nsim else ids, stage=STAGE)
+    def act(self, control: Control, drive: Drive | None = None, rows: slice = slice(None)) -> None:
+        """Advance all, or some neighbouring rows, by a frame with controls (rows, drive.size), or by a law.
+
+        Args:
+          control: an array is held through all steps of the frame; a law is asked before every step, of all rows.
+          drive: of the scene; the first where it is not given.
+        """
+        drive = drive or self.scene.drive
+        self.use(drive)
+        step, ids, qvel, ctrl = self.batch.step, self._ids[rows], self._qvel[rows], self._ctrl[rows]
+        some = None if len(ids) == self.nsim else ids
+        law = control if callable(control) else None
+        held = np.empty((0, 0)) if law else np.asarray(control, np.float64)
+        if law is None and held.shape != (len(ids), drive.size):
+            raise UserError(f"controls must have the shape {(len(ids), drive.size)}, got {held.shape}")
+        for _ in range(drive.steps):
+            drive.write(self._asked(law, drive)[rows] if law else held, qvel, ctrl)
+            step(ids=some, stage=STAGE)
         if np.count_nonzero(self._warning):  # a tenth of the time of any()
             self.broken |= self._warning[:, UNSTABLE, 1].any(axis=1)
             self._warning[:] = 0
+
+    def _asked(self, law: Law, drive: Drive) -> np.ndarray:
+        """What a law says, of the right shape."""
+        control = law(self)
+        if control.shape != (self.nsim, drive.size):
+            raise UserError(f"a law must give controls of the shape {(self.nsim, drive.size)}, got {control.shape}")
+        return control
+
+    def use(self, drive: Drive) -> None:
+        """Have the next `act`, `load` or reading of contacts be by a drive; `act` does so by itself."""
+        if drive is not self._drive:
+            if drive not in self.scene.drives.values():
+                raise UserError(
+                    f"the drive '{drive.name}' is not one of this scene, which has: {', '.join(self.scene.drives)};"
+                    " take `scene.drives`"
+                )
+            self.batch.set_models(drive.model)
+            self._drive = drive
+
+    def refresh(self, drive: Drive) -> None:
+        """Compute what sensors and contacts are for a drive; the state stays."""
+        self.use(drive)
+        self.batch.forward(stage=STAGE)
+
+    def memory(self, name: str) -> np.recarray:
+        """(nsim,) records that a controller claimed (`Scene.claim`), live: a part of the state."""
+        return self.scene.memory.view(name, self.view("userdata"))
 
     def view(self, name: str) -> np.ndarray:
         """A live (nsim, ...) array: a channel of the scene, else a field of MjData such as 'qpos'."""

@@ -111,11 +111,15 @@ class CPBP(Planner):
       they are always the same slots, as Algorithm 2 says.
     """
 
+    carried = ("_best", "_smooth", "_previous", "_belief", "_began", "_done", "_effort")
+    learner_kind = Learners
+    learner: Learners | None
+
     def __init__(
         self, scene: Scene, settings: CPBPSettings | PFMPCSettings = CPBPSettings(), seed: int = 0, nthread: int = 0
     ) -> None:
         self.settings = settings
-        motors = scene.motors
+        motors = scene.drive
         self._limits = motors.size - motors.joints
         self._activity = np.array([joint.activity for joint in scene.character.joints.values()])
         self._groups = np.array([joint.group for joint in scene.character.joints.values()])
@@ -135,7 +139,7 @@ class CPBP(Planner):
         self._prepare()
 
     def _forget(self) -> None:
-        size = self.scene.motors.size
+        size = self.scene.drive.size
         self._best = self._smooth = np.empty((0, size))
         self._previous = np.empty((0, 0, size))
         self._belief = np.empty(0)  # of the trajectories; with Q != 0 the logarithm of every sample's, (K, N)
@@ -153,8 +157,8 @@ class CPBP(Planner):
         """
         if len(self._best) and not again:
             self._done = np.stack([self._best[0], self._done[0]])
-            if self._adviser is not None and self.learners is not None:
-                self._adviser.teach(self.learners, self._done[0])
+            if self._adviser is not None and self.learner is not None:
+                self._adviser.teach(self.learner, self._done[0])
         walk = self._walk(state, goal, 0 if again else 1)
         lineage, steps = path_of(self._ancestors), np.arange(self.steps)
         best = int(np.argmin(walk.totals))
@@ -195,7 +199,7 @@ class CPBP(Planner):
 
     def _walk(self, state: np.ndarray, goal: Goal, shift: int) -> _Walk:
         """The forward pass: draw, simulate, weigh, resample, step by step up to the horizon."""
-        settings, sims, motors = self.settings, self.sims, self.scene.motors
+        settings, sims, motors = self.settings, self.sims, self.scene.drive
         self._prepare()
         sims.load(state)
         if self._effort < 0:
@@ -282,18 +286,18 @@ class CPBP(Planner):
             self._adviser, self.memory, self.about = None, None, {}
             return
         self._adviser = Adviser(self.scene, self.settings.samples)
-        self.memory = (self._adviser.features, self.scene.motors.size)
+        self.memory = (self._adviser.features, self.scene.drive.size)
         self.about = {"character": self.scene.character.name, "planner": "cpbp"}
-        if self.learners is None:
-            self.learners = Learners(*self.memory, self._seed)
+        if self.learner is None:
+            self.learner = Learners(*self.memory, self._seed)
 
     def _advice(self, parents: np.ndarray) -> list[tuple[slice, np.ndarray]]:
         """Rows of informed walkers and what they are told, (rows, motors.size)."""
-        if self._adviser is None or self.learners is None:
+        if self._adviser is None or self.learner is None:
             return []
         first = self._guided()
         last = min(first + self.settings.informed, self.settings.samples)
-        return self._adviser.advise(self.learners, slice(first, last), parents)
+        return self._adviser.advise(self.learner, slice(first, last), parents)
 
     def _hear(self, k: int, log_belief: np.ndarray) -> np.ndarray:
         """(N,) forward messages of step k (eq. 17) from the beliefs of the step before; 0 after resampling."""
@@ -311,7 +315,7 @@ class CPBP(Planner):
 
     def _refine(self) -> tuple[np.ndarray, np.ndarray]:
         """Smoothed controls (K, size) within the motors' bounds, and the root's path (K, 3)."""
-        motors = self.scene.motors
+        motors = self.scene.drive
         smooth, path = refine(
             self._controls,
             self._ends,
@@ -332,7 +336,7 @@ class CPBP(Planner):
 
     def _centre(self) -> np.ndarray:
         """(motors.size,): what controls are kept near: no speed, and limits that rise with effort."""
-        return np.r_[np.zeros(self.scene.motors.joints), np.full(self._limits, self._effort)]
+        return np.r_[np.zeros(self.scene.drive.joints), np.full(self._limits, self._effort)]
 
     def _choose_priors(self) -> np.ndarray:
         """(N,) which trajectory of the previous frame each walker stays near, -1 for none (eq. 29)."""

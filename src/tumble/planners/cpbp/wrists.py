@@ -33,7 +33,7 @@ class Wrists:
             )
         boxes = [prop for prop in scene.props if isinstance(prop, Box)]
         self._boxes = np.array([(*b.middle, *b.half, np.cos(b.turn), np.sin(b.turn)) for b in boxes]).reshape(-1, 8)
-        self._back = scene.motors.low[self._columns]  # a positive angle flexes
+        self._back = scene.drive.low[self._columns]  # a positive angle flexes
 
     def spare(self, controls: np.ndarray, ends: np.ndarray) -> None:
         """Override the wrists in controls (N, motors.size) of characters whose ends are (N, F)."""

@@ -34,33 +34,6 @@ def fork(totals, threshold, fixed, uniform, parents):  # type: ignore[no-untyped
     return pruned
 
 
-@njit(cache=True, fastmath={"reassoc", "nsz"})
-def _distance(one, other):  # type: ignore[no-untyped-def]
-    """L1 distance of two rows; a function of its own, so that it becomes vector instructions."""
-    total = np.float32(0.0)
-    for j in range(one.size):
-        total += abs(one[j] - other[j])
-    return total
-
-
-@njit(cache=True)
-def nearest(states, known, actions, guides, distances):  # type: ignore[no-untyped-def]
-    """For every state the action of the nearest known one, and how far that is, L1.
-
-    Args:
-      states: (n, F); known: (m, F); actions: (m, J).
-      guides, distances: (n, J), (n,) out.
-    """
-    for i in range(states.shape[0]):
-        least, at = np.inf, 0
-        for j in range(known.shape[0]):
-            distance = _distance(states[i], known[j])
-            if distance < least:
-                least, at = distance, j
-        distances[i] = least
-        guides[i] = actions[at]
-
-
 @njit(cache=True)
 def draw(  # type: ignore[no-untyped-def]
     actions, control, normal, uniform, before, qpos, qvel, angles, dofs,

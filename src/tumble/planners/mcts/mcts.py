@@ -8,9 +8,10 @@ import numpy as np
 
 from tumble.goals import Goal
 from tumble.learners import Learners
+from tumble.maths.neighbours import Table
 from tumble.planners.cpbp.kernels import path_of
 from tumble.planners.features import Features
-from tumble.planners.mcts.kernels import draw, fork, nearest
+from tumble.planners.mcts.kernels import draw, fork
 from tumble.planners.mcts.settings import MCTSSettings
 from tumble.planners.planner import Plan, Planner
 from tumble.world.scene import Scene
@@ -68,7 +69,7 @@ class MCTS(Planner):
     - a_init is the goal's pose, not 0: other characters stand with bent knees.
     - The threshold counts all terms of the last step's cost; the authors' leaves torques out.
     - The first of the forest's slots does what the neighbour did as it is, and the forest informs from the first frame
-      on. So a start that is known is repeated; with N = 8 nearly all starts failed without (docs/status.md).
+      on. So a start that is known is repeated; with N = 8 nearly all starts failed without (docs/decisions.md).
     - Where slots are few, roles give way to each other (`Roles.of`); free slots are the last, not before the forest's.
     - In recovery mode the widths of pose and variation grow, as in the authors' code, not all widths.
     - A trajectory that breaks, or whose cost is not a number, costs infinity; the authors' restores it and adds 1e6.
@@ -76,17 +77,20 @@ class MCTS(Planner):
     - Learning goes in step with the frames unless `background` is on; the paper's threads run freely.
 
     Attributes:
-      learners: forest and network.
+      learner: forest and network.
       recovering: whether it is in recovery mode.
     """
 
     fixed = ("samples", "horizon", "gain")  # actions mean something else with another gain
+    carried = ("_best", "_known", "_done", "_threshold", "_falling", "recovering")
+    going = "gait"
     learns = True
-    learners: Learners
+    learner_kind = Learners
+    learner: Learners
 
     def __init__(self, scene: Scene, settings: MCTSSettings = MCTSSettings(), seed: int = 0, nthread: int = 0) -> None:
         self.settings = settings
-        motors, model, character = scene.motors, scene.model, scene.character
+        motors, model, character = scene.drive, scene.model, scene.character
         self._features = Features(scene)
         joints = motors.joints
         self._low, self._high = model.jnt_range[[model.joint(name).id for name in character.joints]].T.copy()
@@ -94,7 +98,7 @@ class MCTS(Planner):
         self._others = np.array([bone not in feet for bone in scene.bones])
         self.memory = (self._features.size, joints)
         self.about = {"character": character.name, "planner": "mcts", "gain": settings.gain}
-        self.learners = Learners(*self.memory, seed)
+        self.learner = Learners(*self.memory, seed)
         super().__init__(scene, settings.samples, settings.horizon, seed, nthread)
         n, k = settings.samples, self.steps
         self._starts = np.empty((k + 1, n, self._features.size), np.float32)
@@ -106,7 +110,7 @@ class MCTS(Planner):
         self._distances = np.zeros(n)
 
     def _forget(self) -> None:
-        joints = self.scene.motors.joints
+        joints = self.scene.drive.joints
         self._best = np.empty((0, joints))
         self._known = np.empty((0, 0, self._features.size), np.float32)  # (K, kept, F), states of the best trajectories
         self._done = np.empty((0, 0, joints))  # (K, kept, J), and what was done in them
@@ -117,7 +121,7 @@ class MCTS(Planner):
         self.sims.load(state)
         self.recovering = self._falling or self._down(0)
         self._features.of(self.sims, goal, self.recovering, self._starts[0])
-        if self.settings.search or not self.learners.network.ready:
+        if self.settings.search or not self.learner.network.ready:
             plan = self._search(goal)
             self._learn()
         else:
@@ -126,18 +130,18 @@ class MCTS(Planner):
 
     def _share_work(self) -> None:
         """Have a thread learn, or not, as the settings of this frame say."""
-        if self.settings.background and self.learners.growing:
-            self.learners.start()
+        if self.settings.background and self.learner.growing:
+            self.learner.start()
         else:
-            self.learners.stop()
+            self.learner.stop()
 
     def _search(self, goal: Goal) -> Plan:
         """Grow all trajectories to the horizon."""
-        settings, sims, motors, n = self.settings, self.sims, self.scene.motors, self.settings.samples
+        settings, sims, motors, n = self.settings, self.sims, self.scene.drive, self.settings.samples
         qpos, qvel, ends = sims.view("qpos"), sims.view("qvel"), sims.view("ends")
         precision, (gain, strength) = self._precision(), self._motion()
         rest = np.array(self.scene.character.pose(goal.pose or "rest"))
-        trained, knowing = settings.network and self.learners.network.ready, settings.forest and len(self.learners) > 0
+        trained, knowing = settings.network and self.learner.network.ready, settings.forest and len(self.learner) > 0
         roles = Roles.of(settings, trained, knowing, len(self._best) > 0)
         self.rng.standard_normal(out=self._normal)
         self.rng.random(out=self._uniform)
@@ -175,16 +179,18 @@ class MCTS(Planner):
         guided, advised, given = np.zeros(n, bool), np.zeros(n, bool), np.zeros(n, np.int8)
         if roles.noisy.stop > 1:
             rows = slice(1, roles.noisy.stop)
-            self._advice[rows] = self.learners.network.predict(starts[rows])
+            self._advice[rows] = self.learner.network.predict(starts[rows])
             given[roles.plain], advised[roles.noisy] = ADVICE, True
         if later:  # the last frame's next step is this frame's
             self._guides[0], given[0] = self._best[k + 1], GUIDE
             rows = slice(roles.noisy.start, roles.previous.stop)
-            nearest(starts[rows], self._known[k + 1], self._done[k + 1], self._guides[rows], self._distances[rows])
+            found, distances = Table(self._known[k + 1]).nearest(starts[rows], 1)
+            self._guides[rows] = self._done[k + 1, np.maximum(found[:, 0], 0)]  # a broken row has no nearest
+            self._distances[rows] = distances[:, 0]
             guided[rows] = True
         if roles.neighbours.stop > roles.neighbours.start:
             rows = roles.neighbours
-            actions, distances = self.learners.forest.nearest(starts[rows])
+            actions, distances = self.learner.forest.recall(starts[rows])
             nearer = distances < self._distances[rows] if later else np.isfinite(distances)
             self._guides[rows][nearer] = actions[nearer]
             guided[rows] |= nearer
@@ -194,8 +200,8 @@ class MCTS(Planner):
 
     def _learn(self) -> None:
         """Teach what is done now."""
-        self.learners.add(self._starts[0, 0], self._best[0])
-        self.learners.work(self.settings.updates if self.settings.network else 0)
+        self.learner.add(self._starts[0, 0], self._best[0])
+        self.learner.work(self.settings.updates if self.settings.network else 0)
 
     def _down(self, row: int) -> bool:
         """Whether any bone but the feet touches the ground."""
@@ -242,8 +248,8 @@ class MCTS(Planner):
 
     def _follow(self, goal: Goal) -> Plan:
         """Do what the network says, without a look ahead."""
-        sims, motors = self.sims, self.scene.motors
-        action = np.clip(self.learners.network.predict(self._starts[0, :1])[0], self._low, self._high)
+        sims, motors = self.sims, self.scene.drive
+        action = np.clip(self.learner.network.predict(self._starts[0, :1])[0], self._low, self._high)
         gain, strength = self._motion()
         control = np.full((1, motors.size), strength)
         control[0, : motors.joints] = gain * (action - sims.view("qpos")[0, motors.qpos])

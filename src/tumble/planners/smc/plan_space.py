@@ -22,7 +22,7 @@ class PlanSpace:
     """
 
     def __init__(self, scene: Scene, horizon: float) -> None:
-        self._motors = motors = scene.motors
+        self._motors = motors = scene.drive
         self._dt, self._character = scene.dt, scene.character
         sides = [group.removeprefix("left_").removeprefix("right_") for group in scene.character.groups]
         limits = list(dict.fromkeys(sides)) if motors.size > motors.joints else []

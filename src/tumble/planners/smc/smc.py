@@ -4,6 +4,7 @@ import numpy as np
 
 from tumble.goals import Goal
 from tumble.goals.stance import heading
+from tumble.learners import Experience
 from tumble.maths.kdtree import TreeSampler
 from tumble.planners.planner import Plan, Planner
 from tumble.planners.smc.curves import CurveStart, follow, shifted
@@ -56,17 +57,20 @@ class SMC(Planner):
       in their stead 26 of 50 spheres were survived, without learning 35 (20 000 situations learned).
     """
 
+    carried = ("sampler", "_start", "_best", "_past")
     learns = True
+    learner_kind = Experience
+    learner: Experience | None
 
     def __init__(self, scene: Scene, settings: SMCSettings = SMCSettings(), seed: int = 0, nthread: int = 0) -> None:
         self.settings = settings
         self._space = PlanSpace(scene, settings.horizon)
         self._care = MotionQuality(scene)
-        self.memory = (scene.motors.joints + 15, len(self._space.low))
+        self.memory = (scene.drive.joints + 15, len(self._space.low))
         self.about = {"character": scene.character.name, "horizon": settings.horizon, "points": POINTS}
         super().__init__(scene, settings.samples, settings.horizon, seed, nthread)
         self._rollouts = Rollouts(self.sims, self.steps)
-        self._controls = np.empty((self.steps, settings.samples, scene.motors.size))
+        self._controls = np.empty((self.steps, settings.samples, scene.drive.size))
 
     def _forget(self) -> None:
         self.sampler = TreeSampler(self._space.low, self._space.high, self.rng)
@@ -77,7 +81,7 @@ class SMC(Planner):
     def plan(self, state: np.ndarray, goal: Goal) -> Plan:
         self.sims.load(state)
         self._begin()
-        now = None if self.experience is None else situation(self.sims)
+        now = None if self.learner is None else situation(self.sims)
         samples = self.settings.samples
         guesses = self._guesses(goal, now)
         plans, costs, ways = np.empty((samples, self.sampler.size)), np.empty(samples), np.empty(samples, np.intp)
@@ -90,8 +94,8 @@ class SMC(Planner):
             done = rows.stop
         best = int(np.argmin(costs))
         self._best = plans[best : best + 1]
-        if self.experience is not None and now is not None and -0.5 * costs[best] > self.settings.memorable:
-            self.experience.add(now, self._best[0])
+        if self.learner is not None and now is not None and -0.5 * costs[best] > self.settings.memorable:
+            self.learner.add(now, self._best[0])
         return self._found(goal, costs, best, goal.ways[ways[best]].name)
 
     def _begin(self) -> None:
@@ -118,8 +122,8 @@ class SMC(Planner):
         anywhere = self.rng.random((round(settings.uniform * settings.samples), self.sampler.size))
         guesses = [self._later(self._best), space.held(goal.pose or "rest")]
         guesses.append(space.low + anywhere * (space.high - space.low))
-        if self.experience is not None and now is not None:
-            guesses.append(self.experience.nearest(now, settings.neighbours))
+        if self.learner is not None and now is not None:
+            guesses.append(self.learner.recall(now, settings.neighbours))
         return np.concatenate(guesses)[: max(2, self._refined)]
 
     @property
@@ -144,7 +148,7 @@ class SMC(Planner):
         for k in range(steps):
             control = self._controls[k, rows]
             self._space.steer(values[k], qpos, control)
-            sims.act(control, rows)
+            sims.act(control, rows=rows)
             self._rollouts.note(k, rows)
         rolled = self._rollouts.of(rows)
         soonest = min(max(1, round(settings.soonest / self.scene.dt)), steps) - 1  # step k ends at (k + 1) dt
@@ -195,4 +199,4 @@ def situation(sims: Sims) -> np.ndarray:
         vectors[3:] = ways[nearest], sims.view(f"{balls[nearest]}.vel")[0] - velocity
     c, s = heading(qpos)
     turned = vectors @ np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-    return np.concatenate([qpos[scene.motors.qpos], turned.ravel()])
+    return np.concatenate([qpos[scene.drive.qpos], turned.ravel()])

@@ -9,7 +9,7 @@
  * the machine; the wire is little endian, and so is every machine that runs a browser today.
  */
 
-const VERSION = 1;
+const VERSION = 2;
 const HEADER = 72; // bytes
 const TARGET = 16;
 const WANTED = 32;
@@ -70,7 +70,8 @@ export class Frame {
     this.best = shorts(3 * best);
     this.smooth = shorts(3 * smooth);
     this.contacts = shorts(3 * contacts);
-    this.way = text.decode(new Uint8Array(buffer, at)); // of the goal's ways, the one that the plan takes; or ""
+    // of the goal's ways, the one that the plan takes; who of several acts; what it does, in words; each may be ""
+    [this.way, this.acting = "", this.doing = ""] = text.decode(new Uint8Array(buffer, at)).split("\n");
     this.arrived = performance.now();
     return true;
   }

@@ -5,7 +5,7 @@
  *
  * It looks at the link with every beat and touches the page only where a text changed. All texts from outside go
  * through textContent. Tests find its parts by data-testid: hud, hud-time, hud-rate, hud-realtime, hud-plan, hud-age,
- * hud-way, hud-recording, hud-control, toast.
+ * hud-way, hud-acting, hud-recording, hud-control, toast.
  */
 
 import { onBeat } from "./beat.js";
@@ -18,10 +18,11 @@ const PART = `
     <span class="ts-recording" data-testid="hud-recording" hidden>recording</span></div>
   <div class="ts-line ts-time" data-testid="hud-time"></div>
   <div class="ts-line"><span class="ts-key">simulated</span><span data-testid="hud-rate"></span></div>
-  <div class="ts-line"><span class="ts-key">planning</span><span data-testid="hud-plan"></span></div>
+  <div class="ts-line"><span class="ts-key">control</span><span data-testid="hud-plan"></span></div>
   <div class="ts-line"><span class="ts-key">plan age</span><span data-testid="hud-age"></span></div>
   <div class="ts-line"><span class="ts-key">effort</span><span class="ts-effort"><i></i></span></div>
-  <div class="ts-line" hidden><span class="ts-key">way</span><span class="ts-way" data-testid="hud-way"></span></div>`;
+  <div class="ts-line" hidden><span class="ts-key">way</span><span class="ts-way" data-testid="hud-way"></span></div>
+  <div class="ts-line" hidden><span class="ts-key">acts</span><span class="ts-way" data-testid="hud-acting"></span></div>`;
 const WAYS = { balance: "balancing", "get up": "getting up", roll: "rolling over", goal: "" }; // the last: the only one
 
 export class Hud {
@@ -85,10 +86,16 @@ export class Hud {
     write(this.#parts.age, frame.paused || frame.past ? "paused" : age < 9999 ? `${age.toFixed(0)} ms` : "old");
     const width = `${Math.round(100 * Math.min(1, Math.max(0, frame.effort)))}%`;
     if (this.#parts.effort.style.width !== width) this.#parts.effort.style.width = width;
-    const way = WAYS[frame.way] ?? frame.way;
-    write(this.#parts.way, way);
-    if (this.#parts.way.parentElement.hidden !== !way) this.#parts.way.parentElement.hidden = !way;
+    this.#line("way", WAYS[frame.way] ?? frame.way);
+    this.#line("acting", [frame.acting, frame.doing].filter(Boolean).join(": "));
     if (this.#parts.recording.hidden === frame.recording) this.#parts.recording.hidden = !frame.recording;
+  }
+
+  /** A line that is there where it has something to say. */
+  #line(name, text) {
+    const part = this.#parts[name];
+    write(part, text);
+    if (part.parentElement.hidden !== !text) part.parentElement.hidden = !text;
   }
 
   #control() {

@@ -221,7 +221,7 @@ export class Touch {
     const target = aim.facing(x, y, figure.root);
     if (!target || !link.controls) return;
     target.z = Math.min(2.5, Math.max(0.05, target.z));
-    link.send({ type: "setgoal", goal: "reach", target: round(target), hand: settings().hand });
+    link.send({ type: "reach", target: round(target), hand: settings().hand });
   }
 
   #hover(event) {

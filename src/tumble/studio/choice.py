@@ -1,0 +1,100 @@
+"""Choice: what is played in a studio, and the trial that it makes.
+
+choice = Choice("push", "biped", "relay", options=(("force", 900.0),))
+trial = choice.trial(threads=0)
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import msgspec
+
+from tumble.characters import CHARACTERS, Character, character, from_recipe
+from tumble.control.controller import Controller
+from tumble.controllers import CONTROLLERS
+from tumble.controllers.relay import Relay
+from tumble.goals.wants import Balance
+from tumble.live.session import styles_of
+from tumble.planners import Planned
+from tumble.scenarios import SCENARIOS, Scenario, Trial
+from tumble.settings import replaced
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is played; options of the scenario and proportions of the character are those not at their defaults.
+
+    The stance is for scenarios that want balance, where it is not to be the scenario's own.
+    """
+
+    scenario: str = "stand"
+    character: str = "humanoid"
+    controller: str = "cpbp"
+    seed: int = 0
+    options: tuple[tuple[str, float], ...] = ()
+    proportions: tuple[tuple[str, float], ...] = ()
+    stance: Balance | None = None
+
+    def body(self) -> Character:
+        """The character with its proportions."""
+        plain = character(self.character)
+        return from_recipe({**plain.recipe, **dict(self.proportions)}) if self.proportions else plain
+
+    def built(self) -> Scenario:
+        """The scenario with its options."""
+        return cast(Scenario, replaced(SCENARIOS[self.scenario].make(), dict(self.options)))
+
+    def trial(self, threads: int = 0, settings: Any = None) -> Trial:
+        """A trial at its beginning; refuses what does not go together.
+
+        Args:
+          threads: for planning; 0: one per core.
+          settings: of the controller; None takes those that it has in this scenario.
+        """
+        scenario = self.built()
+        usual = settings or live(scenario.settings_for(self.controller))
+        trial = Trial(scenario, self.seed, self.controller, self.body(), usual, threads)
+        wanted = trial.session.wanted
+        if self.stance is not None and isinstance(wanted, Balance):
+            trial.session.send(stood(wanted, self.stance.pose, self.stance.roll))  # by nobody who directs
+        return trial
+
+    def with_scenario(self, name: str) -> "Choice":
+        """The choice with another scenario, and with whom that suggests where it does not suggest the present ones."""
+        old, new = SCENARIOS[self.scenario].make, SCENARIOS[name].make
+        controller = self.controller if self.controller in new.controllers else new.controllers[0]
+        stays = self.character in new.characters or old.characters == new.characters
+        if stays and CONTROLLERS[controller].suits(character(self.character)):
+            return replace(self, scenario=name, controller=controller, options=(), stance=None)
+        body = new.body_for(controller)
+        return replace(
+            self, scenario=name, controller=controller, character=body, options=(), proportions=(), stance=None
+        )
+
+
+def bodies() -> list[str]:
+    """Names of all characters."""
+    return list(CHARACTERS)
+
+
+def live(settings: Any) -> Any:
+    """Settings to begin with in the studio: who can learn in the background does, because time goes on meanwhile."""
+    return replace(settings, background=True) if hasattr(settings, "background") else settings
+
+
+def stood(balance: Balance, pose: str | None, roll: bool | None) -> Balance:
+    """Balance in a stance; None leaves what there is."""
+    given = {name: value for name, value in (("pose", pose), ("roll", roll)) if value is not None}
+    return msgspec.structs.replace(balance, **given)
+
+
+def inherit(controller: Controller, old: Controller) -> None:
+    """Give a controller what one of its kind had before it: weights of terms, what was learned, styles of walking."""
+    if isinstance(controller, Relay) and isinstance(old, Relay):
+        inherit(controller.rising, old.rising)
+    if isinstance(controller, Planned) and isinstance(old, Planned):
+        controller.weights = dict(old.weights)
+        controller.planner.learn_from(old.planner)
+    if type(controller) is type(old):
+        for style in styles_of(old):
+            controller.restyle(style)  # type: ignore[attr-defined]
