@@ -12,7 +12,7 @@ from tumble.characters import character
 from tumble.errors import UserError
 from tumble.goals import Goal, Term, balance, gait
 from tumble.goals.course import NEAR, Course
-from tumble.goals.gait import Going, MotorTorque, OverLegs, Turned
+from tumble.goals.gait import CourseVelocity, MotorTorque, OverLegs, Turned
 from tumble.goals.terms import Velocity
 from tumble.planners import SMC, SMCSettings
 from tumble.world.rollouts import Rollouts
@@ -125,7 +125,7 @@ def test_the_course_of_a_velocity(walker, velocity):
 def test_the_course_of_a_wish(walker, wish, course):
     goal = gait(walker, **wish)
     assert goal.course == course
-    assert one(goal, Turned).course == one(goal, Going).course == course
+    assert one(goal, Turned).course == one(goal, CourseVelocity).course == course
 
 
 # Torques --------------------------------------------------------------------------------------------
@@ -261,12 +261,12 @@ def test_going_is_the_velocity_off_the_course_but_for_speed_upwards(walker, bear
     masses = walker.model.body_mass[1:]
     velocity = np.array([np.average(speeds(walker, state), axis=0, weights=masses) for state in sims.state])
     goal = gait(walker, velocity=1.5 * np.array(ahead(bearing)))
-    found = one(goal, Going).residual(sims)
+    found = one(goal, CourseVelocity).residual(sims)
     assert found[:, :2] == pytest.approx(velocity[:, :2] - 1.5 * np.array(ahead(bearing)))
     up = velocity[:, 2] > 0
     assert 0 < up.sum() < 20
     assert (found[up, 2] == 0).all() and found[~up, 2] == pytest.approx(velocity[~up, 2])
-    squares = goal.values(sims)[:, goal.names.index("going")]
+    squares = goal.values(sims)[:, goal.names.index("course_velocity")]
     assert squares == pytest.approx((found**2).sum(axis=1) / 0.05**2)
 
 
@@ -275,8 +275,10 @@ def test_going_as_told_costs_nothing_and_falling_does(walker, up, cost):
     data = walker.show(walker.state(height=1.0))
     data.qvel[:3] = (0.6, -0.8, up)
     sims = loaded(walker, walker.read(data))
-    assert Goal(one(gait(walker, velocity=(0.6, -0.8)), Going)).cost(sims) == pytest.approx(cost, abs=1e-9)
-    assert Goal(one(gait(walker, target=(60.0, -80.0, 0.0)), Going)).cost(sims) == pytest.approx(cost, abs=0.05)
+    assert Goal(one(gait(walker, velocity=(0.6, -0.8)), CourseVelocity)).cost(sims) == pytest.approx(cost, abs=1e-9)
+    assert Goal(one(gait(walker, target=(60.0, -80.0, 0.0)), CourseVelocity)).cost(sims) == pytest.approx(
+        cost, abs=0.05
+    )
 
 
 def test_over_legs_is_the_way_from_the_middle_of_the_feet(walker):
@@ -308,8 +310,8 @@ def test_over_one_leg(scenes):
 
 def test_who_has_four_legs_need_not_stand_over_their_middle(scenes):
     terms = {name: gait(scene, velocity=(1, 0)).names for name, scene in scenes.items()}
-    assert terms.pop("quadruped") == ("torque", "turned", "going")
-    assert set(terms.values()) == {("torque", "turned", "going", "over_legs")}
+    assert terms.pop("quadruped") == ("torque", "turned", "course_velocity")
+    assert set(terms.values()) == {("torque", "turned", "course_velocity", "over_legs")}
 
 
 def test_a_step_costs_what_equation_7_says(walker):
@@ -419,7 +421,7 @@ def test_broken_rows_cost_infinity(scenes):
 def test_terms_compare_by_what_they_want(walker):
     one_way, other = gait(walker, velocity=(1, 0)), gait(walker, velocity=(0, 1))
     assert one_way.terms == gait(walker, velocity=(1.0, 0.0)).terms
-    assert one(one_way, Turned) != one(other, Turned) and one(one_way, Going) != one(other, Going)
+    assert one(one_way, Turned) != one(other, Turned) and one(one_way, CourseVelocity) != one(other, CourseVelocity)
     assert len({*one_way.terms, *other.terms}) == 6  # torque and over_legs are the same
 
 

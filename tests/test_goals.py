@@ -574,7 +574,7 @@ def test_tolerances_are_the_papers(big_ball):
         "velocity": 0.25, "over_feet": 0.025, "height": 0.025, "feet_apart": 0.05, "spin": 2.0, "upright": 0.1,
         "facing": 0.1, "look_at": 0.1, "reach": 0.05, "over_ball": 0.025, "above_ball": 0.025, "under_ball": 0.025,
         "damage": 10000**-0.5,
-        "torque": 1.0, "turned": np.radians(10), "going": 0.05, "over_legs": 0.025,  # rajamaki2017 eq. 7
+        "torque": 1.0, "turned": np.radians(10), "course_velocity": 0.05, "over_legs": 0.025,  # rajamaki2017 eq. 7
     }  # fmt: skip
     ours = {
         "reach": {"reach": 0.03, "look_at": 0.5},

@@ -10,7 +10,7 @@ import pytest
 from tumble.characters import character, humanoid
 from tumble.errors import UserError
 from tumble.goals import GOALS, Goal, balance, gait, juggle, on_ball, on_ball_reach, reach, reaching, steer, turbo
-from tumble.goals.judging import GOING, built, goal_of
+from tumble.goals.judging import GO_STYLES, built, goal_of
 from tumble.goals.wants import Balance, Do, Go, Juggle, Meet, Reach, StayOn, Together
 from tumble.world.props import Ball
 from tumble.world.scene import Scene
@@ -118,16 +118,16 @@ def test_every_goal_can_be_met_by_its_name(name, ball_scene, rows):
 # How going is judged --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("going", GOING)
-def test_going_without_a_style_is_judged_as_the_planner_says(going, ball_scene, rows):
+@pytest.mark.parametrize("go_style", GO_STYLES)
+def test_going_without_a_style_is_judged_as_the_planner_says(go_style, ball_scene, rows):
     want = Go(speed=1.0, heading=0.5)
-    assert same(goal_of(ball_scene, want, going), GOALS[going](ball_scene, velocity=AHEAD), rows)
-    for style in GOING:  # a style that is asked for comes first
+    assert same(goal_of(ball_scene, want, go_style), GOALS[go_style](ball_scene, velocity=AHEAD), rows)
+    for style in GO_STYLES:  # a style that is asked for comes first
         asked = Go(speed=1.0, heading=0.5, style=style)
-        assert same(goal_of(ball_scene, asked, going), GOALS[style](ball_scene, velocity=AHEAD), rows)
+        assert same(goal_of(ball_scene, asked, go_style), GOALS[style](ball_scene, velocity=AHEAD), rows)
     together = Together((want, Reach(POINT)))
-    meant = GOALS[going](ball_scene, velocity=AHEAD) + reaching(ball_scene, POINT)
-    assert same(goal_of(ball_scene, together, going), meant, rows)
+    meant = GOALS[go_style](ball_scene, velocity=AHEAD) + reaching(ball_scene, POINT)
+    assert same(goal_of(ball_scene, together, go_style), meant, rows)
 
 
 @pytest.mark.parametrize("name", ["monoped", "quadruped", "planar-walker"])

@@ -738,7 +738,7 @@ def test_playback_goes_on_whatever_planners_are_told(scene, ball_scene, goal, sm
 @pytest.mark.parametrize("name", ["mcts", "cpbp"])
 def test_playback_judges_as_its_planner_did(name, scene):
     planner = make(name, scene)
-    assert Playback(planner, np.empty((0, 35))).going == planner.going
+    assert Playback(planner, np.empty((0, 35))).go_style == planner.go_style
     assert Playback(planner, np.empty((0, 35))).settings is planner.settings
 
 

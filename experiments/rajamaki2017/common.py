@@ -178,7 +178,7 @@ def rounded(value: float | np.floating) -> float:
 
 def settings_of(scenario: LearnWalk, scene: Scene, settings: MCTSSettings) -> dict[str, str]:
     """What results depend on beside a trial's own fields."""
-    goal = goal_of(scene, scenario.wants(), MCTS.going)
+    goal = goal_of(scene, scenario.wants(), MCTS.go_style)
     about = {"scenario": str(scenario), "scene": scene.fingerprint, "goal": str(vars(goal))}
     return about | {key: str(value) for key, value in asdict(settings).items()} | versions()
 

@@ -4,6 +4,7 @@
     python experiments/rates/rates.py --only push      # those whose command holds a word
     python experiments/rates/rates.py --again          # also those that are there
     python experiments/rates/rates.py --table          # print what is there
+    python experiments/rates/rates.py --write          # put it into README.md
 
 A row is one `tumble run ... --json`, whose answer is kept in results/ with the commit, the versions and the wall time.
 Rows that are there are left, so that it can be stopped and goes on where it was. One thread, because rates do not
@@ -97,13 +98,57 @@ def measure(row: str) -> dict:
     }
 
 
+FIGURES = {  # metrics that are told beside falls and calm: how
+    "speed_along": "{:.2f} m/s along",
+    "speed_error": "speed {:.0%} off",
+    "downs": "{:.1f} downs a trial",
+    "recovered": "{:.0%} recovered within 10 s",
+    "on_feet": "{:.0%} of the time on feet",
+    "rise_seconds": "up in {:.1f} s",
+    "again_seconds": "walks {:.1f} s later",
+    "peak_torque": "{:.0f} N m at most",
+    "aside": "{:.2f} m aside",
+    "off_goal": "{:.2f} m off",
+    "taken_seconds": "taken in {:.0f} s",
+    "hits": "{:.1f} hits",
+    "stable_seconds": "stable after {:.0f} s",
+}
+MARKS = "<!-- rates -->", "<!-- /rates -->"
+
+
+def table() -> str:
+    """What is there, as a table of Markdown."""
+    lines = ["| row: `tumble run ...` | success | falls | calm | more | commit |", "|---|---|---|---|---|---|"]
+    for row in (*ROWS, *WALKING):
+        if not place(row).exists():
+            continue
+        found = json.loads(place(row).read_text())
+        metrics = found["metrics"]
+        calm = f"{metrics['rms_joint_speed']:.2f}; {metrics['rms_jerk']:.0f}"
+        more = ", ".join(text.format(metrics[name]) for name, text in FIGURES.items() if name in metrics)
+        rate = f"{found['successes']} of {found['trials']}"
+        lines.append(f"| `{row}` | {rate} | {metrics['falls']:.0f} | {calm} | {more} | {found['commit'][:7]} |")
+    return "\n".join(lines)
+
+
+def write() -> None:
+    """Put the table into the README beside this script."""
+    readme = RESULTS.parent / "README.md"
+    head, _, rest = readme.read_text().partition(MARKS[0])
+    readme.write_text(f"{head}{MARKS[0]}\n{table()}\n{MARKS[1]}{rest.partition(MARKS[1])[2]}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="only rows whose command holds this")
     parser.add_argument("--walking", action="store_true", help="only rows of those who walk by rules")
     parser.add_argument("--again", action="store_true", help="also rows that are there")
     parser.add_argument("--table", action="store_true", help="print what is there, and run nothing")
+    parser.add_argument("--write", action="store_true", help="put what is there into README.md, and run nothing")
     options = parser.parse_args()
+    if options.write:
+        write()
+        return
     RESULTS.mkdir(exist_ok=True)
     for row in (*ROWS, *WALKING):
         if options.only not in row or (options.walking and row in ROWS):

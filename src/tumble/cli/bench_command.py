@@ -154,7 +154,7 @@ def _studio(samples: int, seconds: float, clients: int, threads: int, as_json: b
 def _measure(scenario: Scenario, kind: Any, settings: Any, frames: int, threads: int) -> dict[str, float]:
     """Median milliseconds of a plan and of its physics alone, and their ratio."""
     scene = scenario.scene(character(scenario.characters[0]))
-    goal = goal_of(scene, scenario.wants(), kind.going)
+    goal = goal_of(scene, scenario.wants(), kind.go_style)
     planner, shadow = kind(scene, settings, 0, threads), kind(scene, settings, 0, threads)
     seen = _spy(shadow)
     world, bare = Sims(scene, 1, 1), Sims(scene, settings.samples, threads)

@@ -94,12 +94,12 @@ def _angles(quats, directions, bodies, rest):  # type: ignore[no-untyped-def]
 
 
 @dataclass(frozen=True)
-class Going(Term):
+class CourseVelocity(Term):
     """Velocity of the centre of mass from that of the course, m/s; moving upwards is no fault. (v_target - v)"""
 
     course: Course
     sigma: float = 0.05
-    name: ClassVar[str] = "going"
+    name: ClassVar[str] = "course_velocity"
 
     def residual(self, sims: Rows) -> np.ndarray:
         return _off_course(sims.view("com_velocity"), self.course.directions(sims.view("com")), self.course.speed)
@@ -170,7 +170,7 @@ def gait(
     terms: list[Term] = [
         MotorTorque(tuple(gains), tuple(motors.qvel.tolist())),
         Turned(course, tuple(bodies), tuple(tuple(quat) for quat in quats)),
-        Going(course),
+        CourseVelocity(course),
     ]
     if len(character.feet) <= 2:
         terms.append(OverLegs(character.feet))

@@ -15,25 +15,25 @@ from tumble.goals.goal import Goal
 from tumble.goals.wants import Balance, Do, Go, Juggle, Meet, Reach, Single, StayOn, Want, name_of, part, parts
 from tumble.world.scene import Scene
 
-GOING = ("steer", "turbo", "gait")  # goals that judge how one goes; styles of `Go`
+GO_STYLES = ("steer", "turbo", "gait")  # goals that judge how one goes; styles of `Go`
 
 
-def goal_of(scene: Scene, want: Want, going: str = "steer") -> Goal:
+def goal_of(scene: Scene, want: Want, go_style: str = "steer") -> Goal:
     """The goal that judges a want in a scene; refuses one that planners cannot be judged by.
 
     Args:
-      going: the goal that judges `Go` where it asks for no style; who has not two feet and hands is judged by 'gait'.
+      go_style: the goal that judges `Go` where it asks for no style; bodies without two feet and hands: 'gait'.
     """
     want.check()
     reach, *others = part(want, Reach), *(one for one in parts(want) if not isinstance(one, Reach))
     if reach is None or not others:
-        name, options = _named(parts(want)[0], scene, going)
+        name, options = _named(parts(want)[0], scene, go_style)
         if len(others) > 1:
             raise UserError(f"planners do not judge {name_of(want)} at once")
         return built(name, scene, options)
     if len(others) > 1 or not isinstance(others[0], StayOn | Go):
         raise UserError("planners reach alone, while going, or while staying on a ball")
-    name, options = _named(others[0], scene, going)
+    name, options = _named(others[0], scene, go_style)
     return built(name, scene, options) + reaching(scene, reach.target, reach.hand)
 
 
@@ -55,7 +55,7 @@ def built(goal: str, scene: Scene, options: dict[str, Any]) -> Goal:
         raise UserError(f"goal '{goal}' cannot be made with {options}: {error}") from None
 
 
-def _named(want: Single, scene: Scene, going: str) -> tuple[str, dict[str, Any]]:
+def _named(want: Single, scene: Scene, go_style: str) -> tuple[str, dict[str, Any]]:
     """Name and options of the goal that judges a single want."""
     match want:
         case Balance():
@@ -70,18 +70,18 @@ def _named(want: Single, scene: Scene, going: str) -> tuple[str, dict[str, Any]]
         case Meet():
             return want.goal, want.options
         case Go():
-            return _going(want, scene, going)
+            return _going(want, scene, go_style)
         case Do():
             raise UserError("planners do no scripts")
 
 
-def _going(want: Go, scene: Scene, going: str) -> tuple[str, dict[str, Any]]:
+def _going(want: Go, scene: Scene, go_style: str) -> tuple[str, dict[str, Any]]:
     manner = [name for name in want.given if name not in ("speed", "heading", "target", "style")]
     if manner:
         raise UserError(f"planners go as they find out, and take no {', '.join(manner)}")
-    style = style_of(want, scene, going)
-    if style not in GOING:
-        raise UserError(f"planners know no style '{style}'; they judge going by: {', '.join(GOING)}")
+    style = style_of(want, scene, go_style)
+    if style not in GO_STYLES:
+        raise UserError(f"planners know no style '{style}'; they judge going by: {', '.join(GO_STYLES)}")
     if want.target is not None:
         return style, {"target": want.target}
     options: dict[str, Any] = {"velocity": want.velocity}
@@ -90,7 +90,7 @@ def _going(want: Go, scene: Scene, going: str) -> tuple[str, dict[str, Any]]:
     return style, options
 
 
-def style_of(want: Go, scene: Scene, going: str = "steer") -> str:
+def style_of(want: Go, scene: Scene, go_style: str = "steer") -> str:
     """The style in which planners go; see `goal_of`."""
     able = len(scene.character.feet) == 2 and scene.character.hands and want.target is None
-    return want.style or (going if able else "gait")
+    return want.style or (go_style if able else "gait")

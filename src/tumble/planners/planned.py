@@ -77,20 +77,20 @@ class Planned(Controller):
 
     def refuses(self, sims: Sims, want: Want) -> str | None:
         try:
-            goal_of(self.scene, want, self.planner.going)
+            goal_of(self.scene, want, self.planner.go_style)
         except UserError as error:
             return str(error)
         return None
 
     def want(self, sims: Sims, want: Want) -> None:
         if want != self._want:
-            self._want, self._goal = want, goal_of(self.scene, want, self.planner.going)
+            self._want, self._goal = want, goal_of(self.scene, want, self.planner.go_style)
 
     def report(self) -> Report:
         return Report(plan=self.latest, names=self._names)
 
     def move(self, scene: Scene) -> None:
-        goal = self._goal if self._want is None else goal_of(scene, self._want, self.planner.going)  # or stay
+        goal = self._goal if self._want is None else goal_of(scene, self._want, self.planner.go_style)  # or stay
         self.scene, self.planner, self._goal = scene, self.planner.in_scene(scene), goal
 
     def check_parameters(self, changes: Mapping[str, float]) -> None:

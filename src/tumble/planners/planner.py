@@ -68,7 +68,7 @@ class Planner(ABC):
       steps: control steps ahead, K.
       fixed: settings with which it is made and that it cannot change.
       carried: names of what earlier frames left behind, all that `_forget` drops.
-      going: the goal by which it judges going where no style is asked for.
+      go_style: the goal by which it judges going where no style is asked for.
       learns: whether it learns.
       learner_kind: what it learns with, where it can learn.
       memory: features of a state, and numbers of what is learned for it, where it learns; else None.
@@ -79,7 +79,7 @@ class Planner(ABC):
     settings: Any
     fixed: ClassVar[tuple[str, ...]] = ("samples", "horizon")
     carried: ClassVar[tuple[str, ...]] = ()
-    going: ClassVar[str] = "steer"
+    go_style: ClassVar[str] = "steer"
     learns: bool = False
     learner_kind: ClassVar[type[Learner] | None] = None
     memory: tuple[int, int] | None = None

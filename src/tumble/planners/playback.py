@@ -16,7 +16,7 @@ class Playback(Planner):
     """Does again what another planner did: controls (frames, size), in their order."""
 
     def __init__(self, planner: Planner, controls: np.ndarray) -> None:
-        self.scene, self.settings, self.going = planner.scene, planner.settings, planner.going  # type: ignore[misc]
+        self.scene, self.settings, self.go_style = planner.scene, planner.settings, planner.go_style  # type: ignore[misc]
         self._controls, self._next = controls, 0
 
     def reset(self) -> None:

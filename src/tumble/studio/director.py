@@ -18,7 +18,7 @@ import numpy as np
 from tumble.controllers import refusal
 from tumble.errors import UserError, check_number
 from tumble.goals import GOALS
-from tumble.goals.judging import GOING, goal_of, style_of
+from tumble.goals.judging import GO_STYLES, goal_of, style_of
 from tumble.goals.wants import (
     WANTS,
     WAY,
@@ -119,7 +119,7 @@ class Director:
         controller, go = self.trial.controller, part(self.trial.session.asked, Go)
         if not isinstance(controller, Planned):
             return None
-        return style_of(go or Go(), self.trial.scene, controller.planner.going)
+        return style_of(go or Go(), self.trial.scene, controller.planner.go_style)
 
     @property
     def _resting(self) -> Want:
@@ -145,7 +145,7 @@ class Director:
             "ball": StayOn(ball),
             "juggle": Juggle(ball),
             "ball-reach": Together((StayOn(ball), Reach(target))),
-            **{style: Go(speed=pace(style), heading=heading, style=style) for style in GOING},
+            **{style: Go(speed=pace(style), heading=heading, style=style) for style in GO_STYLES},
         }
         if goal in offered:
             self.send(offered[goal])
@@ -232,7 +232,7 @@ class Director:
         if not isinstance(controller, Planned) or wanted is None:
             return {}
         known = {WEIGHT + name: weight for name, weight in controller.weights.items()} | self._asked
-        goal = goal_of(self.trial.scene, wanted, controller.planner.going)
+        goal = goal_of(self.trial.scene, wanted, controller.planner.go_style)
         terms = [term for way in goal.ways for term in way.terms] if self.judges_plans else goal.terms
         return {term.name: known.get(WEIGHT + term.name, 1.0) for term in terms}
 
@@ -242,7 +242,7 @@ class Director:
         controller, wanted = self.trial.controller, self.trial.session.asked
         if not isinstance(controller, Planned) or wanted is None:
             return controller.report().names
-        return goal_of(self.trial.scene, wanted, controller.planner.going).names
+        return goal_of(self.trial.scene, wanted, controller.planner.go_style).names
 
     @property
     def _asked(self) -> dict[str, float]:

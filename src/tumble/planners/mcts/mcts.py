@@ -83,7 +83,7 @@ class MCTS(Planner):
 
     fixed = ("samples", "horizon", "gain")  # actions mean something else with another gain
     carried = ("_best", "_known", "_done", "_threshold", "_falling", "recovering")
-    going = "gait"
+    go_style = "gait"
     learns = True
     learner_kind = Learners
     learner: Learners
