@@ -7,12 +7,13 @@ from tumble.characters import biped, character
 from tumble.controllers import CONTROLLERS
 from tumble.controllers.relay import MEMORY, RISING, WALKING, Relay, RelaySettings
 from tumble.errors import UserError
-from tumble.goals.wants import Balance, Go, Juggle
+from tumble.goals.wants import Balance, Do, Go, Juggle
 from tumble.live.commands import Push, SetParameter
 from tumble.live.recording import Recorder
 from tumble.live.session import Session
 from tumble.scenarios import SCENARIOS, Trial
 from tumble.scenarios.history import History
+from tumble.world.props import Crate
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
@@ -269,3 +270,15 @@ def test_a_relay_goes_on_in_another_scene_whoever_acts(scene):
         session.enter(Scene.from_recipe(scene.recipe))
         assert session.step().acting == who
         assert session.controller.judge._scene is session.scene
+
+
+def test_who_bends_down_on_purpose_has_not_fallen():
+    cup = Crate("cup", (1.2, 0.3, 0.06), half=(0.04, 0.04, 0.05), mass=0.4, handles=((0.0, 0.0, 0.0),))
+    scene = Scene(character("biped"), [cup])
+    session = Session(scene, made(scene), scene.state("rest"), Do("pick up cup"))
+    heights, acting = [], set()
+    while session.time < 14 and not session.controller.walking.done(session.world):
+        acting.add(session.step().acting)
+        heights.append(session.controller.judge.height(session.world))
+    assert session.controller.walking.done(session.world) and acting == {"walking"}
+    assert min(heights) < 0.85  # it did bend down

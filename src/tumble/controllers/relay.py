@@ -46,6 +46,7 @@ class RelaySettings:
     foresight: float = 0.7  # s of walking on that are looked at then
     every: int = 3  # frames from one look to the next
     down: float = 0.6  # of the root's standing height below which it is down
+    bent: float = 0.3  # rad that the walker bends knees or trunk, above which it means to be low
     tall: float = 0.85  # of it, above which it is up
     upright: float = 0.44  # rad of the trunk from the vertical within which it is up
     calm: float = 0.5  # m/s of the centre of mass below which it is calm
@@ -82,8 +83,10 @@ class Judge:
         return bool((sims.view("grounded")[0, self._others] > 0).any())
 
     def down(self, sims: Sims) -> bool:
-        """Whether it has fallen."""
-        return self.height(sims) < self.settings.down or self.touches(sims)
+        """Whether it has fallen: something else than feet is on the ground, or it is low without meaning to be."""
+        meant = sims.memory(WALKER)[0]
+        bent = meant.crouch > self.settings.bent or meant.bend > self.settings.bent
+        return self.touches(sims) or (self.height(sims) < self.settings.down and not bent)
 
     def calm(self, sims: Sims) -> bool:
         """Whether it is up on its feet and hardly moves."""
