@@ -46,7 +46,7 @@ class RelaySettings:
     foresight: float = 0.7  # s of walking on that are looked at then
     every: int = 3  # frames from one look to the next
     down: float = 0.6  # of the root's standing height below which it is down
-    bent: float = 0.3  # rad that the walker bends knees or trunk, above which it means to be low
+    bent: float = 0.1  # rad that the walker bends knees or trunk, above which it means to be low
     tall: float = 0.85  # of it, above which it is up
     upright: float = 0.44  # rad of the trunk from the vertical within which it is up
     calm: float = 0.5  # m/s of the centre of mass below which it is calm
