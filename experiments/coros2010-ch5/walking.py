@@ -10,6 +10,7 @@ where a component is missing.
 
 import argparse
 import json
+import subprocess
 import time
 from dataclasses import replace
 from importlib.metadata import version
@@ -103,6 +104,8 @@ def main() -> None:
     found["removed"] = removed(seconds / 3, directions, max(1, phases // 2))
     found |= {"quick": quick, "wall_seconds": time.perf_counter() - began}
     found["versions"] = {name: version(name) for name in ("tumble", "mujoco", "numpy", "numba")}
+    head = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, cwd=RESULTS.parent)
+    found["commit"] = head.stdout.strip()
     if not quick:
         RESULTS.write_text(json.dumps(found, indent=1))
 
