@@ -113,3 +113,13 @@ def test_bad_claims(call, message):
     with pytest.raises(UserError, match=re.escape(message)):
         call(memory)
     assert memory.claims == {"a": 1}
+
+
+def test_what_nobody_claimed_is_the_end_of_a_row():
+    scene = Scene(biped())
+    scene.claim("mine", np.dtype([("a", "f8"), ("b", "f8")]))
+    data = scene.show(scene.state())
+    data.userdata[:] = np.arange(1, len(data.userdata) + 1)
+    row = scene.read(data)
+    assert row[: scene.used][-2:].tolist() == [1.0, 2.0]
+    assert row[scene.used :].tolist() == list(range(3, len(data.userdata) + 1))

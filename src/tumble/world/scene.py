@@ -26,7 +26,7 @@ from tumble.world.props import Ball, Box, Companion, Crate, Prop, check_names, p
 
 P = TypeVar("P", Ball, Box, Crate, Companion)
 
-ROOM = 160  # numbers of memory for each character: a walker, its skills and a relay take 120
+ROOM = 160  # numbers of memory for each character: a walker, its skills and a relay take 104
 USUAL = ("servo", "torque")  # drives
 
 
@@ -108,6 +108,11 @@ class Scene:
             if not geom.priority:
                 geom.friction = [self.ground.friction, 0.005, 0.0001]
         return spec
+
+    @property
+    def used(self) -> int:
+        """How many numbers of a state row mean something: all but the memory at its end that nobody has claimed."""
+        return self._nstate - self.memory.room + sum(self.memory.claims.values())
 
     def claim(self, name: str, dtype: np.dtype) -> None:
         """Have room in every state row for a record, which `Sims.memory` shows; see `tumble.world.memory`."""

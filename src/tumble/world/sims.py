@@ -83,7 +83,8 @@ class Sims:
 
     def take(self, ancestors: np.ndarray) -> None:
         """Row i becomes a copy of row ancestors[i]: forks the wanted simulations, prunes the rest."""
-        self.state[:] = self.state[ancestors]
+        used = self.state[:, : self.scene.used]
+        used[:] = used[ancestors]
         self.broken[:] = self.broken[ancestors]
 
     def act(self, control: Control, drive: Drive | None = None, rows: slice = slice(None)) -> None:
