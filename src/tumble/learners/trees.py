@@ -107,7 +107,7 @@ def nearest(trees, places, pairs, queries, k):  # type: ignore[no-untyped-def]
     """Slots (n, k) and distances (n, k) of the nearest pairs among the last and in the leaves of the queries."""
     found, best = np.full((len(queries), k), -1), np.full((len(queries), k), np.inf)
     added = pairs.totals[1]
-    for q in range(len(queries)):
+    for q in range(len(queries) if k > 0 else 0):
         for number in range(added - 1, max(added - RECENT, 0) - 1, -1):
             _consider(found[q], best[q], pairs.recent[number % RECENT], pairs.states, queries[q])
         for t in places:
