@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tumble.errors import UserError
+from tumble.maths.bundles import strided
 from tumble.simbicon.gait import joint_of, plain, roles_of, side_of
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
@@ -47,6 +48,7 @@ class Bones(NamedTuple):
     dt: float  # s
 
 
+@strided
 class Live(NamedTuple):
     """Live arrays of a `Sims`, row by row."""
 

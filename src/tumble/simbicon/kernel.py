@@ -3,8 +3,10 @@
 import math
 from typing import NamedTuple
 
-from numba import njit
+import numpy as np
 
+from tumble.maths.bundles import on_stack
+from tumble.maths.compiled import entry, inner
 from tumble.maths.vectors import (
     about,
     add,
@@ -19,6 +21,8 @@ from tumble.maths.vectors import (
     vec,
     wrapped,
 )  # fmt: skip
+from tumble.simbicon.body import Bones, Live
+from tumble.simbicon.gait import Gaits
 
 HIGH, LOW = 0.4, 0.2  # of the root's height at rest, between which torques fade out; the authors' code
 TURN = 0.5  # rad that the character's frame may be ahead of the root; ours
@@ -32,18 +36,27 @@ class Posture(NamedTuple):
     velocity: tuple[float, float]  # v: of the centre of mass, ahead and left, m/s
 
 
-@njit(cache=True)
-def control_rows(bones, gaits, live, spin, torque, other, out):  # type: ignore[no-untyped-def]
-    """Controls (rows, motors) of all rows into `out`; the rows' memory moves on by a step.
+class Rows(NamedTuple):
+    """All that `control_rows` reads and writes."""
 
-    Args:
-      bones, gaits, live: see `Bones`, `Gaits`, `Live`.
-      spin, torque, other: scratch, (bones, 3).
-    """
+    bones: Bones
+    gaits: Gaits
+    live: Live
+    spin: np.ndarray  # scratch, (bones, 3), as the next two
+    torque: np.ndarray
+    other: np.ndarray
+    out: np.ndarray  # (rows, motors)
+
+
+@entry
+def control_rows(rows):  # type: ignore[no-untyped-def]
+    """Controls of all rows into `rows.out`; the rows' memory moves on by a step."""
+    bones, gaits, live, out = rows.bones, rows.gaits, rows.live, rows.out
+    spin, torque, other = rows.spin, rows.torque, rows.other
     for i in range(out.shape[0]):
         memory = live.memory[i]
         _advance(bones, gaits, memory, live, i)
-        look = _look(bones, memory, live, i)
+        look = on_stack(_look(bones, memory, live, i))
         _spins(bones, live, i, spin)
         w = memory.weight
         _torques(bones, gaits, int(memory.other if w >= 1.0 else memory.gait), memory, look, live, i, spin, torque)
@@ -58,7 +71,7 @@ def control_rows(bones, gaits, live, spin, torque, other, out):  # type: ignore[
 # ---- the machine
 
 
-@njit(cache=True)
+@inner
 def touches(bones, live, i, side):  # type: ignore[no-untyped-def]
     """Whether a foot, left 0 or right 1, touches the ground."""
     down = 0.0
@@ -68,7 +81,7 @@ def touches(bones, live, i, side):  # type: ignore[no-untyped-def]
     return down > 0.0
 
 
-@njit(cache=True)
+@inner
 def _advance(bones, gaits, m, live, i):  # type: ignore[no-untyped-def]
     """Move the phase on; change state when it is over or the swing foot strikes. A mix keeps one machine."""
     a, b, k, w = int(m.gait), int(m.other), int(m.state), clamp(m.weight, 0.0, 1.0)
@@ -86,7 +99,7 @@ def _advance(bones, gaits, m, live, i):  # type: ignore[no-untyped-def]
         m.footstrikes += 1.0
 
 
-@njit(cache=True)
+@inner
 def _look(bones, m, live, i):  # type: ignore[no-untyped-def]
     q = live.xquat[i, bones.ids[0]]
     nose = math.atan2(2.0 * (q[0] * q[3] + q[1] * q[2]), 1.0 - 2.0 * (q[2] * q[2] + q[3] * q[3]))
@@ -100,7 +113,7 @@ def _look(bones, m, live, i):  # type: ignore[no-untyped-def]
     )  # fmt: skip
 
 
-@njit(cache=True)
+@inner
 def _spins(bones, live, i, spin):  # type: ignore[no-untyped-def]
     """Angular velocities of all bones, rad/s in the world's axes."""
     for n in range(3):
@@ -115,19 +128,19 @@ def _spins(bones, live, i, spin):  # type: ignore[no-untyped-def]
 # ---- targets
 
 
-@njit(cache=True)
+@inner
 def feedback(c_d, c_v, d, v):  # type: ignore[no-untyped-def]
     """What eq. 2.1 adds to a target angle, rad: c_d d + c_v v."""
     return c_d * d + c_v * v
 
 
-@njit(cache=True)
+@inner
 def _angle(gaits, g, k, role, way, phase):  # type: ignore[no-untyped-def]
     count = gaits.counts[g, k, role, way]
     return spline(gaits.knots[g, k, role, way], count, phase) if count > 0 else gaits.knots[g, k, role, way, 0, 1]
 
 
-@njit(cache=True)
+@inner
 def _target(gaits, g, m, role, look):  # type: ignore[no-untyped-def]
     """The rotation that a joint should have, R_x(side) R_y(bend) R_z(twist), mirrored on the right foot."""
     k, phase = int(m.state), m.phase
@@ -142,7 +155,7 @@ def _target(gaits, g, m, role, look):  # type: ignore[no-untyped-def]
 # ---- torques
 
 
-@njit(cache=True)
+@inner
 def pd_torque(stiffness, damping, now, target, spin):  # type: ignore[no-untyped-def]
     """k_p vq(q_d, q) - k_d w of eq. 2.2, gains about the axes of the bone.
 
@@ -165,19 +178,19 @@ def pd_torque(stiffness, damping, now, target, spin):  # type: ignore[no-untyped
     )
 
 
-@njit(cache=True)
+@inner
 def _quat(live, i, body):  # type: ignore[no-untyped-def]
     q = live.xquat[i, body]
     return (q[0], q[1], q[2], q[3])
 
 
-@njit(cache=True)
+@inner
 def _role(bones, m, b):  # type: ignore[no-untyped-def]
     swings = bones.side[b] >= 0 and bones.side[b] != int(m.stance)
     return bones.role[b] + (1 if swings else 0)
 
 
-@njit(cache=True)
+@inner
 def _torques(bones, gaits, g, m, look, live, i, spin, torque):  # type: ignore[no-untyped-def]
     """Torque on every bone from its parent, N m in the world's axes."""
     k, phase = int(m.state), m.phase
@@ -196,7 +209,7 @@ def _torques(bones, gaits, g, m, look, live, i, spin, torque):  # type: ignore[n
     _hold_root(bones, gaits, g, m, look, live, i, spin, torque)
 
 
-@njit(cache=True)
+@inner
 def _hold_root(bones, gaits, g, m, look, live, i, spin, torque):  # type: ignore[no-untyped-def]
     """Let the hips give the root its torque: tau_A = -tau_root - tau_B (eq. 2.3) once the stance leg bears all."""
     stance, swing = bones.hips[int(m.stance)], bones.hips[1 - int(m.stance)]
@@ -211,7 +224,7 @@ def _hold_root(bones, gaits, g, m, look, live, i, spin, torque):  # type: ignore
     torque[swing, 0], torque[swing, 1], torque[swing, 2] = other
 
 
-@njit(cache=True)
+@inner
 def _bearing(bones, gaits, g, m, live, i):  # type: ignore[no-untyped-def]
     """Share of the weight that the stance leg is taken to bear: grows to 1 while the other foot is still down."""
     since, shift = m.phase * gaits.duration[g, int(m.state)], gaits.shift[g]
@@ -220,14 +233,14 @@ def _bearing(bones, gaits, g, m, live, i):  # type: ignore[no-untyped-def]
     return since / shift
 
 
-@njit(cache=True)
+@inner
 def root_torque(bones, gaits, g, m, look, live, i, spin):  # type: ignore[no-untyped-def]
     """tau_root, N m in the world's axes: a PD law to the root's target in the character's frame."""
     target = multiply(look.frame, _target(gaits, g, m, 0, look))
     return pd_torque(gaits.stiffness[g, 0], gaits.damping[g, 0], _quat(live, i, bones.ids[0]), target, vec(spin[0]))
 
 
-@njit(cache=True)
+@inner
 def _project(bones, live, i, torque, out):  # type: ignore[no-untyped-def]
     """Torques on bones to fractions of the motors' strength; the engine itself adds the hinges' damping."""
     fade = clamp((live.xpos[i, bones.ids[0], 2] / bones.height - LOW) / (HIGH - LOW), 0.0, 1.0)

@@ -24,9 +24,10 @@ import numpy as np
 from tumble.control.controller import Controller
 from tumble.errors import UserError, check_number, choose, unknown
 from tumble.goals.wants import Go, Want, name_of, part, parts
-from tumble.simbicon.body import DRIVE, MEMORY, SIMBICON, Live, bones_of, live_of
+from tumble.maths.bundles import Address
+from tumble.simbicon.body import DRIVE, MEMORY, SIMBICON, bones_of, live_of
 from tumble.simbicon.gait import Gait, builtin_gaits, check_gait, roles_of, table_of
-from tumble.simbicon.kernel import control_rows
+from tumble.simbicon.kernel import Rows, control_rows
 from tumble.world.scene import Scene
 from tumble.world.sims import Law, Sims
 
@@ -64,7 +65,6 @@ class Simbicon(Controller):
         self.scene = scene
         self.gaits = [check_gait(gait, scene.character) for gait in known.values()]
         self._table = table_of(self.gaits, roles_of(scene.character))
-        self._spin, self._torque, self._other = (np.zeros((len(scene.bones), 3)) for _ in range(3))
         self.move(scene)
 
     def move(self, scene: Scene) -> None:
@@ -72,7 +72,6 @@ class Simbicon(Controller):
         scene.claim(MEMORY, SIMBICON)
         self._bones = bones_of(scene)
         self._sims: Sims | None = None
-        self._live: Live | None = None
         self._out = np.zeros((0, self.drive.size))
 
     def index(self, gait: str) -> int:
@@ -109,8 +108,9 @@ class Simbicon(Controller):
 
     def _attach(self, sims: Sims) -> None:
         if sims is not self._sims:
-            self._sims, self._live = sims, live_of(sims)
-            self._out = np.zeros((sims.nsim, self.drive.size))
+            self._sims, self._out = sims, np.zeros((sims.nsim, self.drive.size))
+            spin, torque, other = np.zeros((3, len(self.scene.bones), 3))
+            self._rows = Address(Rows(self._bones, self._table, live_of(sims), spin, torque, other, self._out))
 
     def control(self, sims: Sims) -> Law:
         """The law of a frame, see `law`."""
@@ -119,7 +119,7 @@ class Simbicon(Controller):
     def law(self, sims: Sims) -> np.ndarray:
         """Controls (nsim, drive.size) of one physics step; moves the memory on by it. The array is used again."""
         self._attach(sims)
-        control_rows(self._bones, self._table, self._live, self._spin, self._torque, self._other, self._out)
+        control_rows(self._rows)
         return self._out
 
     def choose(

@@ -8,7 +8,6 @@ import numpy as np
 from tumble.errors import UserError, check_number, unknown
 from tumble.goals.wants import Balance, Go, Want, name_of, part, parts
 from tumble.walking.memory import UNLIMITED
-from tumble.walking.pose import wish_style
 from tumble.walking.style import Style
 
 WISHES = {  # name: (lowest, highest); of the field 'wish_NAME'
@@ -48,6 +47,23 @@ def index_of(styles: Sequence[Style], name: str) -> int:
     if name not in names:
         raise unknown("style", name, names)
     return names.index(name)
+
+
+def wish_style(m: Any, style: float) -> None:
+    """Want a style from now on.
+
+    A blend that is under way turns round where it is asked to, and goes on to a third style from the nearer of its
+    two: only then does anything jump, by half of what they differ at most.
+    """
+    old, last = m.style, m.wish_style
+    if old == last or style == last:
+        m.wish_style = style
+        return
+    if style == old:
+        m.style, m.blend = last, 1.0 - m.blend
+    else:
+        m.style, m.blend = last if m.blend > 0.5 else old, 0.0
+    m.wish_style = style
 
 
 def wish(

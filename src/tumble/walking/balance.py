@@ -5,13 +5,12 @@ Torques are vectors in the world's axes, one for each bone: on the bone, and aga
 
 import math
 
-from numba import njit
-
+from tumble.maths.compiled import inner
 from tumble.maths.vectors import add, clamp, cross, dot, scale, shortened, sub, vec
 from tumble.walking.body import BACK, LEGS, PELVIS, SHIN, THIGH, TOE, TORSO
 
 
-@njit(cache=True)
+@inner
 def put(torque, bone, value):  # type: ignore[no-untyped-def]
     """Add a torque to a bone's."""
     torque[bone, 0] += value[0]
@@ -19,7 +18,7 @@ def put(torque, bone, value):  # type: ignore[no-untyped-def]
     torque[bone, 2] += value[2]
 
 
-@njit(cache=True)
+@inner
 def spin_of(body, axes, speeds, bone):  # type: ignore[no-untyped-def]
     """Angular velocity of a bone against its parent, rad/s."""
     spin = (0.0, 0.0, 0.0)
@@ -28,21 +27,21 @@ def spin_of(body, axes, speeds, bone):  # type: ignore[no-untyped-def]
     return spin
 
 
-@njit(cache=True)
+@inner
 def add_gravity(body, torque, com, anchors, bone):  # type: ignore[no-untyped-def]
     """Hold up a bone and all that hangs on it: sum of J^T F with F = m g upwards at every link (section 5.3.4)."""
     arm = sub(vec(com[body.ids[bone]]), vec(anchors[body.joint[bone]]))
     put(torque, bone, cross(arm, (0.0, 0.0, body.above[bone] * body.gravity)))
 
 
-@njit(cache=True)
+@inner
 def push_up(body, torque, anchors, leg, force):  # type: ignore[no-untyped-def]
     """Knee torque by which a bent stance leg pushes the hip up with a force, N."""
     arm = sub(vec(anchors[body.joint[leg + THIGH]]), vec(anchors[body.joint[leg + SHIN]]))
     put(torque, leg + SHIN, scale(-1.0, cross(arm, (0.0, 0.0, force))))
 
 
-@njit(cache=True)
+@inner
 def bubble_up(body, torque, walking, side):  # type: ignore[no-untyped-def]
     """Let every parent's joint carry what its children push off from, so that each bone gets its own torque.
 
@@ -59,7 +58,7 @@ def bubble_up(body, torque, walking, side):  # type: ignore[no-untyped-def]
         put(torque, parent, vec(torque[bone]))
 
 
-@njit(cache=True)
+@inner
 def firm_force(body, side, height, ahead, left, pitching, rolling, load, planted):  # type: ignore[no-untyped-def]
     """What of a force ahead and to the left on a body `height` m above the ankle a foot can give and stay flat, N.
 
@@ -78,7 +77,7 @@ def firm_force(body, side, height, ahead, left, pitching, rolling, load, planted
     return ahead, left
 
 
-@njit(cache=True)
+@inner
 def tune_velocity(body, k, torque, anchors, centres, leg, force):  # type: ignore[no-untyped-def]
     """Torques J^T F of a virtual force, N, on the centre of mass of the chain from a stance foot to the torso (5.3.3).
 
@@ -101,7 +100,7 @@ def tune_velocity(body, k, torque, anchors, centres, leg, force):  # type: ignor
             put(torque, joint, scale(-1.0, push))
 
 
-@njit(cache=True)
+@inner
 def root_torque(k, body, error, spin):  # type: ignore[no-untyped-def]
     """The torque wanted on the pelvis, N m: error is a rotation vector, spin rad/s."""
     wanted = sub(scale(body.stiffness[PELVIS], error), scale(body.resist[PELVIS], spin))
@@ -109,7 +108,7 @@ def root_torque(k, body, error, spin):  # type: ignore[no-untyped-def]
     return (clamp(wanted[0], -most, most), clamp(wanted[1], -most, most), clamp(wanted[2], -most, most))
 
 
-@njit(cache=True)
+@inner
 def hip_damping(torque, leg, spin, amount):  # type: ignore[no-untyped-def]
     """Keep a stance hip from spinning: authors' code, 25 |w| w."""
     speed = min(math.sqrt(dot(spin, spin)), 4.0)

@@ -1,7 +1,6 @@
 """Getting under bars: bend and crouch as functions of the distance (coros2010 5.5.4)."""
 
-from numba import njit
-
+from tumble.maths.compiled import inner
 from tumble.maths.vectors import clamp, dot
 from tumble.walking.legs import knee_for
 from tumble.walking.memory import PASS, STAND, UNLIMITED
@@ -12,7 +11,7 @@ STOOPS = 0.3  # m before a bar, where it stops to bend if there is something to 
 STOOP_CROUCH = 0.8  # rad that its knees bend then for each rad that the trunk does
 
 
-@njit(cache=True)
+@inner
 def heed_bars(body, terrain, m, look, ahead, left):  # type: ignore[no-untyped-def]
     """Bend, and crouch where that is not enough, as linear functions of the distance to a bar."""
     bend = crouch = 0.0
@@ -48,7 +47,7 @@ def heed_bars(body, terrain, m, look, ahead, left):  # type: ignore[no-untyped-d
     m.duck_bend, m.duck_crouch = bend, crouch
 
 
-@njit(cache=True)
+@inner
 def _among_hurdles(terrain, ahead, left, c, s, first, last, size):  # type: ignore[no-untyped-def]
     """Whether something is still to be stepped over near a bar that begins and ends there."""
     for j in range(terrain.boxes.shape[0]):

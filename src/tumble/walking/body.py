@@ -7,6 +7,7 @@ import numpy as np
 
 from tumble.characters import Character
 from tumble.errors import UserError
+from tumble.maths.bundles import strided
 from tumble.walking.memory import MEMORY
 from tumble.walking.settings import WalkSettings
 from tumble.world.grips import STIFFNESS, grips_of
@@ -74,6 +75,7 @@ class Body(NamedTuple):
     gravity: float  # m/s^2
 
 
+@strided
 class Fields(NamedTuple):
     """Live arrays of a `Sims`, row by row."""
 

@@ -6,8 +6,7 @@ and where that is near a bar it stops before the bar, to bend.
 
 import math
 
-from numba import njit
-
+from tumble.maths.compiled import inner
 from tumble.maths.vectors import clamp, dot, vec
 from tumble.walking.bars import heed_bars
 from tumble.walking.body import FOOT, LEGS, SHIN
@@ -41,11 +40,15 @@ STOOP_SPEED = 0.35  # m/s, fastest of who goes with trunk and knees bent
 AHEAD = 2.0  # m that are looked ahead, of a body of the humanoid's size
 
 
-@njit(cache=True)
+@inner
 def heed(body, terrain, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """Look at what is ahead and above, and write down what it asks for."""
-    if terrain.boxes.shape[0] == 0 and terrain.bars.shape[0] == 0:
-        return
+    if terrain is not None:
+        _heed(body, terrain, k, m, look, f, i)
+
+
+@inner
+def _heed(body, terrain, k, m, look, f, i):  # type: ignore[no-untyped-def]
     ahead = (math.cos(m.heading), math.sin(m.heading), 0.0)
     left = (-ahead[1], ahead[0], 0.0)
     heed_bars(body, terrain, m, look, ahead, left)
@@ -67,14 +70,14 @@ def heed(body, terrain, k, m, look, f, i):  # type: ignore[no-untyped-def]
             m.halt = max(m.halt, 1.0) if m.stoop_distance <= 0.0 else m.halt
 
 
-@njit(cache=True)
+@inner
 def _take_weight(body, m, f, i):  # type: ignore[no-untyped-def]
     """Begin a stance with the knee as it is: one that is bent, because its foot is higher, rises slowly."""
     knee = f.qpos[i, body.angle[body.joint[LEGS + 4 * int(m.stance) + SHIN]]]
     m.crouch = max(knee - 0.3, m.wish_crouch, m.duck_crouch, m.down_crouch)
 
 
-@njit(cache=True)
+@inner
 def _bent(body, k, look):  # type: ignore[no-untyped-def]
     """Crouch, rad, in which a load is carried over what is not level.
 
@@ -83,7 +86,7 @@ def _bent(body, k, look):  # type: ignore[no-untyped-def]
     return k.load_crouch * min(5.0 * (look.total / body.total - 1.0), 1.0)
 
 
-@njit(cache=True)
+@inner
 def _let_down(body, m, drop, length):  # type: ignore[no-untyped-def]
     """Crouch, rad, in which the other foot comes down `drop` m lower and `length` m ahead."""
     ahead = 0.6 * length
@@ -91,7 +94,7 @@ def _let_down(body, m, drop, length):  # type: ignore[no-untyped-def]
     return ramp(-m.phase, -0.75, -0.15) * knee_for(body.thigh[0], body.shin[0], math.sqrt(high * high + ahead * ahead))
 
 
-@njit(cache=True)
+@inner
 def _landing(body, k, m, look, stance_foot, ahead):  # type: ignore[no-untyped-def]
     """Where the pendulum would have the swing foot land, ahead and left, m along the heading and across it."""
     offset = step_offset(body, k, m, look, stance_foot)
@@ -102,7 +105,7 @@ def _landing(body, k, m, look, stance_foot, ahead):  # type: ignore[no-untyped-d
     return dot(look.com, ahead) + still + offset[0], side
 
 
-@njit(cache=True)
+@inner
 def _must_hold(body, m, look, spans, count, land, toe):  # type: ignore[no-untyped-def]
     """Whether a step to a place must end with the body held over its foot: the next one is long, or goes up loaded."""
     heavy, ground = loaded(body, look), level(spans, count, land)
@@ -114,7 +117,7 @@ def _must_hold(body, m, look, spans, count, land, toe):  # type: ignore[no-untyp
     return leads or (heavy and ground > m.ground + 0.02 * body.size)
 
 
-@njit(cache=True)
+@inner
 def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # type: ignore[no-untyped-def]
     """Choose where the swing foot lands, and its way there, if there is anything near."""
     swing = 1 - int(m.stance)
@@ -168,7 +171,7 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
     _lay_step(body, terrain, k, m, start, at, land, top, front, back, count, bent)
 
 
-@njit(cache=True)
+@inner
 def _lay_step(body, terrain, k, m, start, at, land, top, front, back, count, bent):  # type: ignore[no-untyped-def]
     """Lay the swing ankle's way, and say how long it takes and how low the stance leg must be for it.
 
@@ -195,7 +198,7 @@ def _lay_step(body, terrain, k, m, start, at, land, top, front, back, count, ben
     m.least_period = min(needs + max(drop, 0.0), 1.3 * math.sqrt(body.size))
 
 
-@njit(cache=True)
+@inner
 def _time_step(body, k, m, look, length, height, careful, stance_foot, ahead):  # type: ignore[no-untyped-def]
     """When to land a foot `length` m ahead of the other, and the speed that gets the body there in a period.
 
@@ -227,7 +230,7 @@ def _time_step(body, k, m, look, length, height, careful, stance_foot, ahead):  
     return clamp(length, rest * math.exp(rate * least) - beyond, rest * math.exp(rate * most) - beyond)
 
 
-@njit(cache=True)
+@inner
 def _height(body, m):  # type: ignore[no-untyped-def]
     """m at which a sole passes over what is below."""
     higher = (0.09 if m.trailing == 1.0 else 0.03) if crosses(body, m) else 0.0

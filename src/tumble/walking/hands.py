@@ -2,8 +2,7 @@
 
 import math
 
-from numba import njit
-
+from tumble.maths.compiled import inner
 from tumble.maths.vectors import add, clamp, cross, dot, scale, shortened, sub, turn_between, vec
 from tumble.walking.balance import put, spin_of
 from tumble.walking.body import ARMS, BACK, TORSO
@@ -12,12 +11,12 @@ from tumble.walking.memory import BODY, FREE
 from tumble.world.grips import PARTS
 
 
-@njit(cache=True)
+@inner
 def _towards(value, wish, step):  # type: ignore[no-untyped-def]
     return value + clamp(wish - value, -step, step)
 
 
-@njit(cache=True)
+@inner
 def follow_hands(body, k, m, f, i):  # type: ignore[no-untyped-def]
     """Bring crouch, load and arms nearer to what is wished; feel what is held; let go of what pulls too hard."""
     m.alpha = _towards(m.alpha, m.wish_alpha, 0.4 * body.dt)
@@ -47,20 +46,20 @@ def follow_hands(body, k, m, f, i):  # type: ignore[no-untyped-def]
     m.carried += share * (clamp(-pull[2] / (held * body.gravity), 0.0, 1.2) - m.carried)
 
 
-@njit(cache=True)
+@inner
 def busy(m):  # type: ignore[no-untyped-def]
     """Whether it crouches or an arm has something to do."""
     return m.crouch > 0.0 or m.hand_blend[0] > 0.0 or m.hand_blend[1] > 0.0
 
 
-@njit(cache=True)
+@inner
 def held_by(body, m, side):  # type: ignore[no-untyped-def]
     """Number of the crate that a hand holds, or -1."""
     grip = int(m.hand_grip[side])
     return body.grip_crate[grip - 1] if grip > 0 else -1
 
 
-@njit(cache=True)
+@inner
 def mass_of(body, m, side):  # type: ignore[no-untyped-def]
     """kg that a hand holds: half of a crate that both hold (section 5.5.4)."""
     crate = held_by(body, m, side)
@@ -69,13 +68,13 @@ def mass_of(body, m, side):  # type: ignore[no-untyped-def]
     return (0.5 if held_by(body, m, 1 - side) == crate else 1.0) * body.crate_mass[crate]
 
 
-@njit(cache=True)
+@inner
 def _crate_velocity(body, f, i, crate):  # type: ignore[no-untyped-def]
     dof = body.crate_dof[crate]
     return (f.qvel[i, dof], f.qvel[i, dof + 1], f.qvel[i, dof + 2])
 
 
-@njit(cache=True)
+@inner
 def with_load(body, m, f, i, com, velocity):  # type: ignore[no-untyped-def]
     """Mass, centre of mass and its velocity of the body with what hangs on its hands."""
     total = body.total
@@ -93,14 +92,14 @@ def with_load(body, m, f, i, com, velocity):  # type: ignore[no-untyped-def]
     return total, com, velocity
 
 
-@njit(cache=True)
+@inner
 def pull_lever(body, m, f, i):  # type: ignore[no-untyped-def]
     """Height of the hands above the ground that is stepped on, m."""
     left, right = f.site_xpos[i, body.palm[0], 2], f.site_xpos[i, body.palm[1], 2]
     return max(0.5 * (left + right) - m.ground, 0.0)
 
 
-@njit(cache=True)
+@inner
 def _target(body, m, look, f, i, side):  # type: ignore[no-untyped-def]
     """Where a hand is wanted in the world, and how fast that place moves, m and m/s."""
     place = (m.hand_target[side, 0], m.hand_target[side, 1], m.hand_target[side, 2])
@@ -117,7 +116,7 @@ def _target(body, m, look, f, i, side):  # type: ignore[no-untyped-def]
     return add(palm, scale(dot(sub(target, palm), look.left), look.left)), _crate_velocity(body, f, i, crate)
 
 
-@njit(cache=True)
+@inner
 def hand_force(body, k, m, f, i, side):  # type: ignore[no-untyped-def]
     """N along the way with which a hand that holds something pushes; below 0 it pulls.
 
@@ -135,7 +134,7 @@ def hand_force(body, k, m, f, i, side):  # type: ignore[no-untyped-def]
     return clamp(force, 0.5 * k.pull_most * m.haul, 0.0)
 
 
-@njit(cache=True)
+@inner
 def reach(body, k, m, look, f, i, side, chest_spin):  # type: ignore[no-untyped-def]
     """Wanted rotation of an upper arm, its angular velocity against the chest, elbow and its speed (section 5.3.5)."""
     arm = ARMS + 2 * side
@@ -152,7 +151,7 @@ def reach(body, k, m, look, f, i, side, chest_spin):  # type: ignore[no-untyped-
     return pose, sub(rate, chest_spin), elbow, clamp((next_elbow - elbow) / later, -k.swing_rate, k.swing_rate)
 
 
-@njit(cache=True)
+@inner
 def use_hands(body, k, m, f, i, torque):  # type: ignore[no-untyped-def]
     """Lift, push or pull what the hands hold: a force at each palm, through arms and back (section 5.5.4)."""
     # along the way, not where a swaying pelvis faces: a crate would be pushed to and fro
@@ -168,7 +167,7 @@ def use_hands(body, k, m, f, i, torque):  # type: ignore[no-untyped-def]
             put(torque, bone, cross(lever, force))
 
 
-@njit(cache=True)
+@inner
 def close_grips(body, m, i, out):  # type: ignore[no-untyped-def]
     """Controls of all grips: those that hands hold by are closed."""
     for grip in range(body.handle.size):
@@ -181,7 +180,7 @@ def close_grips(body, m, i, out):  # type: ignore[no-untyped-def]
                 out[i, body.grip + PARTS * grip + part] = m.hand_firm[side]
 
 
-@njit(cache=True)
+@inner
 def chest_spin_of(body, look, f, i):  # type: ignore[no-untyped-def]
     """Angular velocity of the torso in the world, rad/s."""
     back = spin_of(body, f.xaxis[i], f.qvel[i], BACK)

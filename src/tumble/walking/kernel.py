@@ -1,9 +1,12 @@
 """The compiled control of all rows: look, follow the wishes, decide, swing, hold, balance (coros2010 figure 5.1)."""
 
 import math
+from typing import Any, NamedTuple
 
-from numba import njit
+import numpy as np
 
+from tumble.maths.bundles import on_stack
+from tumble.maths.compiled import entry, inner
 from tumble.maths.vectors import add, clamp, cross, dot, scale, shortened, sub, turn_between, turned, vec
 from tumble.walking.balance import (
     add_gravity,
@@ -16,17 +19,37 @@ from tumble.walking.balance import (
     spin_of,
     tune_velocity,
 )  # fmt: skip
-from tumble.walking.body import BACK, FOOT, LEGS, PELVIS, SHIN, THIGH
+from tumble.walking.body import BACK, BONES, FOOT, LEGS, PELVIS, SHIN, THIGH, Body, Fields
 from tumble.walking.crossing import heed
 from tumble.walking.hands import busy, close_grips, follow_hands, use_hands
 from tumble.walking.memory import PASS, SHIFT, STAND, WALK
 from tumble.walking.pose import generate, hinge, hold, rotation_of, trunk_pose
 from tumble.walking.steps import crosses, decide, foot_place, gait, inside, lack, pendulum_rate
+from tumble.walking.style import TRAJECTORIES, Styles
 from tumble.walking.swing import swing
+from tumble.walking.terrain import Terrain
 from tumble.walking.wishes import follow, look_at, stand_width
 
 
-@njit(cache=True)
+class Rows(NamedTuple):
+    """All that `control_rows` reads and writes."""
+
+    body: Body
+    terrain: Terrain | None
+    k: Any  # WalkSettings as a named tuple of floats
+    styles: Styles
+    fields: Fields
+    torque: np.ndarray  # scratch, (bones, 3) N m
+    angles: np.ndarray  # scratch, (trajectories,)
+    out: np.ndarray  # (rows, motors)
+
+
+def rows_of(body: Body, terrain: Terrain | None, k: Any, styles: Styles, fields: Fields, out: np.ndarray) -> Rows:
+    """With scratch of its own."""
+    return Rows(body, terrain, k, styles, fields, np.zeros((len(BONES), 3)), np.zeros(len(TRAJECTORIES)), out)
+
+
+@inner
 def _idle(k, m):  # type: ignore[no-untyped-def]
     """Share of the way from the feet's middle to a foot to which the weight is shifted, -1 to 1 (section 5.5.1)."""
     if busy(m):
@@ -35,7 +58,7 @@ def _idle(k, m):  # type: ignore[no-untyped-def]
     return k.idle_shift * math.sin(2.0 * math.pi * late / k.idle_period) if late > 0.0 else 0.0
 
 
-@njit(cache=True)
+@inner
 def _virtual_force(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """Force, N ahead and to the left, that is wanted on the centre of mass (sections 5.3.3 and 5.5.1)."""
     stance = int(m.stance)
@@ -84,7 +107,7 @@ def _virtual_force(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     return ahead, side
 
 
-@njit(cache=True)
+@inner
 def _stance_share(body, m, look, f, i, push):  # type: ignore[no-untyped-def]
     """Share of the load that the leg of m.stance carries, by the lever rule between the feet."""
     stance = int(m.stance)
@@ -105,7 +128,7 @@ def _stance_share(body, m, look, f, i, push):  # type: ignore[no-untyped-def]
     return clamp((off[0] * line[0] + off[1] * line[1]) / length, 0.0, 1.0)
 
 
-@njit(cache=True)
+@inner
 def _keep_apart(body, k, m, look, f, i, side):  # type: ignore[no-untyped-def]
     """Hip torque of a spring that keeps feet, which a light load lets slip, from creeping together in a stand."""
     mine, other = foot_place(body, f, i, side), foot_place(body, f, i, 1 - side)
@@ -116,7 +139,7 @@ def _keep_apart(body, k, m, look, f, i, side):  # type: ignore[no-untyped-def]
     return cross(sub(mine, hip), scale(force, look.left))
 
 
-@njit(cache=True)
+@inner
 def _point_knee(body, k, look, f, i, torque, leg):  # type: ignore[no-untyped-def]
     """Hip torque that has a bent stance knee point where both feet do: nothing else holds a leg's turn about itself."""
     hip = vec(f.xanchor[i, body.joint[leg + THIGH]])
@@ -138,7 +161,7 @@ def _point_knee(body, k, look, f, i, torque, leg):  # type: ignore[no-untyped-de
     put(torque, leg + THIGH, scale(gain * (k.knee_stiffness * turn - k.knee_turn_damping * spin), line))
 
 
-@njit(cache=True)
+@inner
 def _push(body, k, m, look, f, i, torque, leg, ahead, left, load):  # type: ignore[no-untyped-def]
     """Velocity tuning through one stance leg that carries `load` N: a force ahead and to the left, N."""
     planted = 1.0
@@ -164,7 +187,7 @@ def _push(body, k, m, look, f, i, torque, leg, ahead, left, load):  # type: igno
     tune_velocity(body, k, torque, f.xanchor[i], f.xipos[i], leg, add(scale(ahead, look.ahead), scale(left, look.left)))
 
 
-@njit(cache=True)
+@inner
 def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def]
     """Hand torques up, carry the weight of what hangs, push the body, keep the pelvis upright."""
     stance = int(m.stance)
@@ -221,7 +244,7 @@ def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped
             hip_damping(torque, leg, spin_of(body, f.xaxis[i], f.qvel[i], leg + THIGH), k.hip_damping * body.scale)
 
 
-@njit(cache=True)
+@inner
 def _project(body, m, f, i, torque, out):  # type: ignore[no-untyped-def]
     """Torque vectors to fractions of the motors' strengths; the engine's damping is given back.
 
@@ -236,18 +259,15 @@ def _project(body, m, f, i, torque, out):  # type: ignore[no-untyped-def]
             out[i, body.motor[j]] = clamp(fade * push / body.strength[j], -1.0, 1.0)
 
 
-@njit(cache=True)
-def control_rows(body, terrain, k, styles, fields, torque, angles, out):  # type: ignore[no-untyped-def]
-    """Controls (rows, motors) of all rows into `out`; the rows' memory moves on by a step.
-
-    Args:
-      body, terrain, k, styles, fields: see `Body`, `Terrain`, `WalkSettings`, `Styles`, `Fields`.
-      torque, angles: scratch, (bones, 3) and (trajectories,).
-    """
+@entry
+def control_rows(rows):  # type: ignore[no-untyped-def]
+    """Controls of all rows into `rows.out`, see `Rows`; the rows' memory moves on by a step."""
+    body, terrain, k, styles, fields = rows.body, rows.terrain, rows.k, rows.styles, rows.fields
+    torque, angles, out = rows.torque, rows.angles, rows.out
     for i in range(out.shape[0]):
         memory = fields.memory[i]
         follow_hands(body, k, memory, fields, i)
-        look = look_at(body, k, memory, fields, i)
+        look = on_stack(look_at(body, k, memory, fields, i))
         follow(body, k, styles, memory, look)
         decide(body, k, memory, look, fields, i)
         heed(body, terrain, k, memory, look, fields, i)

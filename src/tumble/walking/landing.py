@@ -2,8 +2,7 @@
 
 import math
 
-from numba import njit
-
+from tumble.maths.compiled import inner
 from tumble.maths.vectors import clamp
 from tumble.walking.memory import UNLIMITED
 from tumble.walking.steps import aside, lack
@@ -30,7 +29,7 @@ SLOW = 0.15  # m/s, right before a place to stop, of a body of the humanoid's si
 STOOP_LEAN = 0.3  # m further beyond something for each m of its height and rad of the bend: the hips are behind
 
 
-@njit(cache=True)
+@inner
 def lean_of(spans, count, edge):  # type: ignore[no-untyped-def]
     """m that a foot keeps further from an edge that rises, for the shin that leans over it."""
     rise = max(level(spans, count, edge + EDGE) - level(spans, count, edge - EDGE), 0.0)
@@ -41,13 +40,13 @@ def lean_of(spans, count, edge):  # type: ignore[no-untyped-def]
     return max(lean * rise - THICK_LEAN * clamp(thick - 0.2, 0.0, 0.1), 0.0)
 
 
-@njit(cache=True)
+@inner
 def _lean_back(m, heavy):  # type: ignore[no-untyped-def]
     """m that a foot lands further beyond something for each m of its height: the more the trunk bends, the more."""
     return (LOAD_LEAN_BACK if heavy else LEAN_BACK) + STOOP_LEAN * m.bend
 
 
-@njit(cache=True)
+@inner
 def same_level(spans, count, land, natural, heel, toe):  # type: ignore[no-untyped-def]
     """The place nearest to where the pendulum wants it, on the level around `land`."""
     way = 1.0 if natural > land else -1.0
@@ -61,13 +60,13 @@ def same_level(spans, count, land, natural, heel, toe):  # type: ignore[no-untyp
     return land + way * far
 
 
-@njit(cache=True)
+@inner
 def _in_reach(spans, count, at, land, reach):  # type: ignore[no-untyped-def]
     """Whether a step to a place is short enough: the more it goes up or down, the shorter."""
     return abs(land - at) <= reach - STEEP * abs(level(spans, count, land) - level(spans, count, at))
 
 
-@njit(cache=True)
+@inner
 def choose(k, m, spans, count, start, at, natural, usual, heel, toe, near, barrier, reach, heavy):  # type: ignore
     """Where to land: as the pendulum wants on level ground, close before the next edge, or beyond it from there.
 
@@ -107,7 +106,7 @@ def choose(k, m, spans, count, start, at, natural, usual, heel, toe, near, barri
     return before
 
 
-@njit(cache=True)
+@inner
 def _together(k, m, spans, count, start, at, natural):  # type: ignore[no-untyped-def]
     """Where to land on the way to a stop: beside the other foot there, near it where it comes from beyond something."""
     if next_edge(spans, count, start) < at:
@@ -117,7 +116,7 @@ def _together(k, m, spans, count, start, at, natural):  # type: ignore[no-untype
     return natural
 
 
-@njit(cache=True)
+@inner
 def halt(body, k, m, look, f, i, spans, count, at, heel, toe, heavy):  # type: ignore[no-untyped-def]
     """Decide whether to stop before what comes next: before all that must be stepped over.
 
@@ -136,7 +135,7 @@ def halt(body, k, m, look, f, i, spans, count, at, heel, toe, heavy):  # type: i
             m.halt = 2.0
 
 
-@njit(cache=True)
+@inner
 def _way_left(body, m, spans, count, at, edge, heel, toe, heavy):  # type: ignore[no-untyped-def]
     """m from the stance ankle to where it may stop before a hurdle: so near that the other foot gets over easily."""
     before = toe + lean_of(spans, count, edge)
@@ -146,7 +145,7 @@ def _way_left(body, m, spans, count, at, edge, heel, toe, heavy):  # type: ignor
     return edge - before - at - slack
 
 
-@njit(cache=True)
+@inner
 def approach(body, away):  # type: ignore[no-untyped-def]
     """m/s at which it comes near a place to stop that is `away` m ahead."""
     if away <= 0.0:
@@ -154,7 +153,7 @@ def approach(body, away):  # type: ignore[no-untyped-def]
     return math.sqrt(body.size) * (SLOW + 0.6 * max(away / body.size - 0.1, 0.0))
 
 
-@njit(cache=True)
+@inner
 def limit_speed(body, m, spans, count, at, heel, toe, barrier, heavy):  # type: ignore[no-untyped-def]
     """Slow down near the next rise or drop, linearly in the distance; to nothing before a wall."""
     quick = math.sqrt(body.size)

@@ -2,12 +2,11 @@
 
 import math
 
-from numba import njit
-
+from tumble.maths.compiled import inner
 from tumble.maths.vectors import add, clamp, cross, dot, from_axes, multiply, scale, sub
 
 
-@njit(cache=True)
+@inner
 def pendulum_step(speed, height, gravity):  # type: ignore[no-untyped-def]
     """Distance, m, at which a foot must be for an inverted pendulum to come to rest above it (section 5.3.2).
 
@@ -16,14 +15,14 @@ def pendulum_step(speed, height, gravity):  # type: ignore[no-untyped-def]
     return speed * math.sqrt(height / gravity + speed * speed / (4.0 * gravity * gravity))
 
 
-@njit(cache=True)
+@inner
 def pendulum_later(place, speed, time, rate):  # type: ignore[no-untyped-def]
     """Place from its foot and speed of a linear inverted pendulum after some time, m, m/s, s; rate sqrt(g / h), 1/s."""
     c, s = math.cosh(rate * time), math.sinh(rate * time)
     return c * place + s * speed / rate, c * speed + s * rate * place
 
 
-@njit(cache=True)
+@inner
 def gait_ahead(speed, time, period, rate):  # type: ignore[no-untyped-def]
     """Speed, m/s, of a linear inverted pendulum that walks at a mean speed, `time` s after a footstrike.
 
@@ -33,14 +32,14 @@ def gait_ahead(speed, time, period, rate):  # type: ignore[no-untyped-def]
     return speed * half * math.cosh(rate * time - half) / math.sinh(half)
 
 
-@njit(cache=True)
+@inner
 def gait_place(speed, time, period, rate):  # type: ignore[no-untyped-def]
     """Place from the stance foot, m, where the pendulum of `gait_ahead` is then."""
     half = 0.5 * rate * period
     return 0.5 * speed * period * math.sinh(rate * time - half) / math.sinh(half)
 
 
-@njit(cache=True)
+@inner
 def gait_side(half_width, time, period, rate):  # type: ignore[no-untyped-def]
     """Place from the stance foot and speed, m and m/s to the swing leg's side, of a pendulum that sways."""
     half = 0.5 * rate * period
@@ -48,7 +47,7 @@ def gait_side(half_width, time, period, rate):  # type: ignore[no-untyped-def]
     return half_width * math.cosh(x) / math.cosh(half), half_width * rate * math.sinh(x) / math.cosh(half)
 
 
-@njit(cache=True)
+@inner
 def leg_pose(hip, ankle, thigh, shin, side, reach):  # type: ignore[no-untyped-def]
     """Rotation of the thigh and angle of the knee that put the ankle to a place (section 5.3.5).
 
@@ -73,7 +72,7 @@ def leg_pose(hip, ankle, thigh, shin, side, reach):  # type: ignore[no-untyped-d
     return from_axes(cross(left, up), left, up), math.pi - math.acos(k)
 
 
-@njit(cache=True)
+@inner
 def arm_pose(shoulder, palm, upper, fore, side, reach):  # type: ignore[no-untyped-def]
     """Rotation of the upper arm and angle of the elbow that put the palm to a place; arguments as of `leg_pose`.
 
@@ -84,13 +83,13 @@ def arm_pose(shoulder, palm, upper, fore, side, reach):  # type: ignore[no-untyp
     return multiply(pose, (0.0, 0.0, 0.0, 1.0)), elbow
 
 
-@njit(cache=True)
+@inner
 def knee_for(thigh, shin, reach):  # type: ignore[no-untyped-def]
     """Knee angle at which hip and ankle are `reach` m apart."""
     return math.acos(clamp((reach * reach - thigh * thigh - shin * shin) / (2.0 * thigh * shin), -0.95, 1.0))
 
 
-@njit(cache=True)
+@inner
 def leg_reach(thigh, shin, knee):  # type: ignore[no-untyped-def]
     """m from hip to ankle with that knee angle."""
     return math.sqrt(thigh * thigh + shin * shin + 2.0 * thigh * shin * math.cos(knee))

@@ -2,8 +2,7 @@
 
 import math
 
-from numba import njit
-
+from tumble.maths.compiled import inner
 from tumble.maths.vectors import about, add, clamp, dot, multiply, scale, spline, sub, turn_between, turned, vec
 from tumble.walking.balance import put, spin_of
 from tumble.walking.body import ARMS, BACK, FOOT, HEAD, LEGS, SHIN, TOE, TORSO
@@ -28,25 +27,7 @@ PUSHES = 0.5, 0.65  # m, steps over something from which and up to which it pres
 ROOM = 0.4, 0.6  # m before something for each m of its height, the same
 
 
-@njit(cache=True)
-def wish_style(m, style):  # type: ignore[no-untyped-def]
-    """Want a style from now on.
-
-    A blend that is under way turns round where it is asked to, and goes on to a third style from the nearer of its
-    two: only then does anything jump, by half of what they differ at most.
-    """
-    old, last = m.style, m.wish_style
-    if old == last or style == last:
-        m.wish_style = style
-        return
-    if style == old:
-        m.style, m.blend = last, 1.0 - m.blend
-    else:
-        m.style, m.blend = last if m.blend > 0.5 else old, 0.0
-    m.wish_style = style
-
-
-@njit(cache=True)
+@inner
 def trajectory(styles, m, j, x):  # type: ignore[no-untyped-def]
     """Value of a trajectory at a phase or speed, of a style or between two."""
     a, b = int(m.style), int(m.wish_style)
@@ -56,7 +37,7 @@ def trajectory(styles, m, j, x):  # type: ignore[no-untyped-def]
     return value
 
 
-@njit(cache=True)
+@inner
 def generate(styles, m, angles):  # type: ignore[no-untyped-def]
     """Values of all trajectories at the phase, of a style or between two."""
     phase = m.phase if m.mode == WALK else (0.0 if m.mode == PASS else 0.5)
@@ -67,13 +48,13 @@ def generate(styles, m, angles):  # type: ignore[no-untyped-def]
             angles[j] = 0.0
 
 
-@njit(cache=True)
+@inner
 def hinge(m):  # type: ignore[no-untyped-def]
     """How much of a bend is in the hips, 0 to 1: the further it bends, the more."""
     return clamp(m.bend - 0.6, 0.0, 1.0)
 
 
-@njit(cache=True)
+@inner
 def trunk_pose(m, angles, heading, n, share, twist):  # type: ignore[no-untyped-def]
     """Wanted rotation in the world of the n-th bone of the trunk."""
     mirror = 1.0 if m.stance == 0.0 else -1.0
@@ -82,13 +63,13 @@ def trunk_pose(m, angles, heading, n, share, twist):  # type: ignore[no-untyped-
     return multiply(q, about(1, angles[j] + share * m.bend))
 
 
-@njit(cache=True)
+@inner
 def rotation_of(f, body, i, bone):  # type: ignore[no-untyped-def]
     q = f.xquat[i, body.ids[bone]]
     return (q[0], q[1], q[2], q[3])
 
 
-@njit(cache=True)
+@inner
 def _track(body, f, i, torque, bone, wanted):  # type: ignore[no-untyped-def]
     """PD torque of a ball joint towards a rotation in the world."""
     error = turn_between(rotation_of(f, body, i, bone), wanted)
@@ -96,7 +77,7 @@ def _track(body, f, i, torque, bone, wanted):  # type: ignore[no-untyped-def]
     put(torque, bone, sub(scale(body.stiffness[bone], error), scale(body.resist[bone], spin)))
 
 
-@njit(cache=True)
+@inner
 def track_hinge(body, f, i, torque, bone, wanted, speed, gain):  # type: ignore[no-untyped-def]
     """PD torque of a hinge towards an angle and its speed; gain is a factor on its stiffness."""
     j = body.joint[bone]
@@ -106,7 +87,7 @@ def track_hinge(body, f, i, torque, bone, wanted, speed, gain):  # type: ignore[
     put(torque, bone, scale(push, vec(f.xaxis[i, j])))
 
 
-@njit(cache=True)
+@inner
 def _track_foot(body, k, look, f, i, torque, foot, pitch, flat):  # type: ignore[no-untyped-def]
     """PD torque of an ankle towards a pitch of the foot against the ground, toes down positive, and no roll.
 
@@ -128,7 +109,7 @@ def _track_foot(body, k, look, f, i, torque, foot, pitch, flat):  # type: ignore
     put(torque, foot, add(scale(along, side), scale(weak, sub(push, scale(along, side)))))
 
 
-@njit(cache=True)
+@inner
 def _track_hand(body, k, m, look, f, i, torque, side, swung, bent):  # type: ignore[no-untyped-def]
     """PD torques of an arm towards its target, or between that and the style's pose while it leaves or comes back."""
     arm, blend = ARMS + 2 * side, m.hand_blend[side]
@@ -143,7 +124,7 @@ def _track_hand(body, k, m, look, f, i, torque, side, swung, bent):  # type: ign
     track_hinge(body, f, i, torque, arm + 1, blend * elbow + (1.0 - blend) * bent, blend * speed, gain)
 
 
-@njit(cache=True)
+@inner
 def _stance_knee(body, k, m, look, f, i, angles, side):  # type: ignore[no-untyped-def]
     """Wanted angle of a stance knee: the style's, a crouch's, and more in a leg that is longer than the other."""
     knee = max(angles[STANCE_KNEE], 0.0) + m.crouch
@@ -157,7 +138,7 @@ def _stance_knee(body, k, m, look, f, i, angles, side):  # type: ignore[no-untyp
     return knee_for(body.thigh[side], body.shin[side], reach)
 
 
-@njit(cache=True)
+@inner
 def _push_off(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """rad that the hind foot is pressed down: on both feet, and before the other one lands far beyond something.
 
@@ -179,7 +160,7 @@ def _push_off(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     return k.push_off * late * far * clamp((room - ROOM[0]) / (ROOM[1] - ROOM[0]), 0.0, 1.0)
 
 
-@njit(cache=True)
+@inner
 def _lands_flat(body, k, m, look):  # type: ignore[no-untyped-def]
     """Whether the swing foot must land flat: on a heel the body would speed up, on its way to a stop."""
     if loaded(body, look) or m.halt != 1.0 or m.planned == 0.0:
@@ -187,7 +168,7 @@ def _lands_flat(body, k, m, look):  # type: ignore[no-untyped-def]
     return m.level_step == 1.0 or (m.trailing == 1.0 and crosses(body, m) and m.phase > k.flat_from)
 
 
-@njit(cache=True)
+@inner
 def hold(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def]
     """PD torques of trunk, arms, stance knees, feet and toes."""
     _track(body, f, i, torque, BACK, trunk_pose(m, angles, look.heading, 1, 0.6 + 0.3 * hinge(m), 0.3))

@@ -2,8 +2,7 @@
 
 import math
 
-from numba import njit
-
+from tumble.maths.compiled import inner
 from tumble.maths.vectors import add, clamp, dot, scale, sub, vec, wrapped
 from tumble.walking.body import FOOT, LEGS, SHIN
 from tumble.walking.hands import busy
@@ -12,31 +11,31 @@ from tumble.walking.memory import PASS, SHIFT, STAND, UNLIMITED, WALK
 from tumble.walking.wishes import stand_width
 
 
-@njit(cache=True)
+@inner
 def foot_place(body, f, i, side):  # type: ignore[no-untyped-def]
     """Middle of a foot: its centre of mass."""
     return vec(f.xipos[i, body.ids[LEGS + 4 * side + FOOT]])
 
 
-@njit(cache=True)
+@inner
 def crosses(body, m):  # type: ignore[no-untyped-def]
     """Whether the swing foot goes over something, not up or down."""
     return m.planned == 1.0 and m.obstacle_top > max(m.ground, m.foothold[2]) + 0.05 * body.size
 
 
-@njit(cache=True)
+@inner
 def loaded(body, look):  # type: ignore[no-untyped-def]
     """Whether it carries so much that it must be careful where the ground is not level."""
     return look.total > 1.03 * body.total
 
 
-@njit(cache=True)
+@inner
 def pendulum_rate(body, look, stance_foot):  # type: ignore[no-untyped-def]
     """sqrt(g / h) of the pendulum, 1/s."""
     return math.sqrt(body.gravity / max(look.com[2] - stance_foot[2], 0.2 * body.leg))
 
 
-@njit(cache=True)
+@inner
 def gait(m, rate, time):  # type: ignore[no-untyped-def]
     """The pendulum's own walk, `time` s after the footstrike: speed ahead; place from the stance foot and speed to the
     left. m, m/s."""
@@ -47,7 +46,7 @@ def gait(m, rate, time):  # type: ignore[no-untyped-def]
     return gait_ahead(m.pendulum_speed, time, m.period, rate), place, drift
 
 
-@njit(cache=True)
+@inner
 def deviation(body, m, look, stance_foot, later):  # type: ignore[no-untyped-def]
     """How much further ahead and left a pendulum would step at the body's speed than at its own walk's, m, `later` s
     from now; and how far ahead and left the body will have come."""
@@ -65,7 +64,7 @@ def deviation(body, m, look, stance_foot, later):  # type: ignore[no-untyped-def
     return ahead, left, next_x - x, next_y - y
 
 
-@njit(cache=True)
+@inner
 def step_offset(body, k, m, look, stance_foot):  # type: ignore[no-untyped-def]
     """Where the swing foot should land, ahead and left of the centre of mass, m (section 5.3.2)."""
     most = k.longest_step * body.leg
@@ -81,7 +80,7 @@ def step_offset(body, k, m, look, stance_foot):  # type: ignore[no-untyped-def]
     return clamp(ahead, -most, most) + on, clamp(side, -most, most) + over
 
 
-@njit(cache=True)
+@inner
 def _step_time(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """s for this step: the period, or less where a push has brought the body far off its walk."""
     if m.planned == 1.0:  # the foot lands when the body comes to where it should
@@ -93,7 +92,7 @@ def _step_time(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     return m.period + hurry * (quick - m.period)
 
 
-@njit(cache=True)
+@inner
 def _far_enough(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """Whether a foot that steps against a push is so far out that it had better come down: a longer step is a split."""
     ahead, side, _, _ = deviation(body, m, look, foot_place(body, f, i, int(m.stance)), 0.0)
@@ -107,7 +106,7 @@ def _far_enough(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     return (dot(out, look.ahead) * ahead + dot(out, look.left) * side - usual) / size > k.land_at * body.leg
 
 
-@njit(cache=True)
+@inner
 def _capture(body, look, f, i):  # type: ignore[no-untyped-def]
     """Where the body would come to rest, ahead and left of the middle between the feet; half their distance, m."""
     a, b = foot_place(body, f, i, 0), foot_place(body, f, i, 1)
@@ -118,7 +117,7 @@ def _capture(body, look, f, i):  # type: ignore[no-untyped-def]
     return dot(off, look.ahead) + time * look.speed, dot(off, look.left) + time * look.drift, half
 
 
-@njit(cache=True)
+@inner
 def _may_stand(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     if abs(m.wish_speed) > 0.05 or abs(m.speed) > 0.1 or abs(wrapped(m.wish_heading - look.heading)) > 0.15:
         return False
@@ -135,7 +134,7 @@ def _may_stand(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     )
 
 
-@njit(cache=True)
+@inner
 def _begin_step(body, m, f, i, stance):  # type: ignore[no-untyped-def]
     ankle = f.xanchor[i, body.joint[LEGS + 4 * (1 - stance) + FOOT]]
     m.mode, m.stance, m.phase, m.clock = WALK, stance, 0.0, 0.0
@@ -144,7 +143,7 @@ def _begin_step(body, m, f, i, stance):  # type: ignore[no-untyped-def]
     m.phase_rate = 1.0
 
 
-@njit(cache=True)
+@inner
 def lack(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """m that the body, left alone, would come to rest short of where it must to walk on over the stance foot."""
     foot = foot_place(body, f, i, int(m.stance))
@@ -152,7 +151,7 @@ def lack(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     return k.pass_lead * body.size - dot(off, look.ahead) - look.speed / pendulum_rate(body, look, foot)
 
 
-@njit(cache=True)
+@inner
 def inside(body, k, m):  # type: ignore[no-untyped-def]
     """m to the inside of the stance foot where the body should be when the other one leaves the ground.
 
@@ -161,7 +160,7 @@ def inside(body, k, m):  # type: ignore[no-untyped-def]
     return 0.0 if m.mode == SHIFT else k.pass_inside * body.size
 
 
-@njit(cache=True)
+@inner
 def aside(body, m, look, f, i):  # type: ignore[no-untyped-def]
     """m to the inside of the stance foot where the body, left alone, would come to rest sideways."""
     foot = foot_place(body, f, i, int(m.stance))
@@ -169,7 +168,7 @@ def aside(body, m, look, f, i):  # type: ignore[no-untyped-def]
     return -left if m.stance == 0.0 else left
 
 
-@njit(cache=True)
+@inner
 def _over_foot(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """Whether the body is so far over the stance foot that the other may leave the ground for long."""
     lacks = lack(body, k, m, look, f, i)
@@ -182,14 +181,14 @@ def _over_foot(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     return lacks < 0.0  # who waits until it is over it sideways as well is too fast then
 
 
-@njit(cache=True)
+@inner
 def _poised(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """Whether the weight is so far on the stance foot that the other may step over something."""
     off = abs(aside(body, m, look, f, i) - inside(body, k, m))
     return off < k.pass_aside * body.size and lack(body, k, m, look, f, i) < 0.055 * body.size
 
 
-@njit(cache=True)
+@inner
 def _may_halt(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """Whether it can come to rest before what it will step over, on both feet as they are."""
     if m.halt != 1.0 or m.speed_limit > 0.0 or not (look.touching[0] and look.touching[1]):
@@ -202,7 +201,7 @@ def _may_halt(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     return beside and -0.6 * most - room < lean < 0.25 * most + room and abs(sway) < 0.75 * half
 
 
-@njit(cache=True)
+@inner
 def _stop(body, m, look, f, i):  # type: ignore[no-untyped-def]
     """Stand; the foot that is further ahead will bear the weight when the other steps over something."""
     for leg in (LEGS, LEGS + 4):  # knees that are told to bend all at once would lift the feet
@@ -212,7 +211,7 @@ def _stop(body, m, look, f, i):  # type: ignore[no-untyped-def]
     m.stance = 0.0 if dot(apart, look.ahead) > 0.0 else 1.0
 
 
-@njit(cache=True)
+@inner
 def _settled(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """Whether it stands as it will go on: at rest, and bent as far as it must."""
     if m.clock < (0.6 if m.stoop_distance < UNLIMITED or m.bend > 0.1 else 0.2):
@@ -223,7 +222,7 @@ def _settled(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     return rests and m.bend > m.duck_bend - 0.02 and m.crouch > m.duck_crouch - 0.02
 
 
-@njit(cache=True)
+@inner
 def _falls_short(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """Whether a step up or over something has begun with a load not yet over the stance foot, and can still wait."""
     if not loaded(body, look) or m.planned == 0.0 or m.level_step == 1.0 or m.trailing == 1.0 or m.phase > 0.1:
@@ -232,7 +231,7 @@ def _falls_short(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     return up and look.touching[1 - int(m.stance)] and lack(body, k, m, look, f, i) > 0.0
 
 
-@njit(cache=True)
+@inner
 def _lands(body, m, look, f, i):  # type: ignore[no-untyped-def]
     """Whether the swing foot touches the ground, and not what it is still to pass."""
     swing = 1 - int(m.stance)
@@ -243,7 +242,7 @@ def _lands(body, m, look, f, i):  # type: ignore[no-untyped-def]
     return at > m.clear_to - 0.05 * body.size and ankle[2] - m.foothold[2] < 2.0 * body.ankle[swing]
 
 
-@njit(cache=True)
+@inner
 def decide(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """Stand, start, step or stop (sections 5.3.1 and 5.5.1)."""
     m.clock += body.dt

@@ -2,8 +2,7 @@
 
 import math
 
-from numba import njit
-
+from tumble.maths.compiled import inner
 from tumble.maths.vectors import add, clamp, cross, dot, scale, shortened, spline, sub, turn_between, turned, vec
 from tumble.walking.balance import put, spin_of
 from tumble.walking.body import FOOT, LEGS, SHIN, THIGH
@@ -14,7 +13,7 @@ from tumble.walking.style import FOOT_AHEAD, FOOT_HEIGHT, FOOT_OUT
 from tumble.walking.terrain import CLEAR, OVER
 
 
-@njit(cache=True)
+@inner
 def _clear_of(body, k, look, stance_foot, out, calm, x, y):  # type: ignore[no-untyped-def]
     """The place (x, y) of a swing foot, moved to its own side where it would cross the stance leg (section 5.3.5)."""
     ahead = (x - stance_foot[0]) * look.ahead[0] + (y - stance_foot[1]) * look.ahead[1]
@@ -27,7 +26,7 @@ def _clear_of(body, k, look, stance_foot, out, calm, x, y):  # type: ignore[no-u
     return x + move * look.left[0], y + move * look.left[1]
 
 
-@njit(cache=True)
+@inner
 def _moved_to(m, s, x, y):  # type: ignore[no-untyped-def]
     """The place (x, y), moved along the heading to where it is s m from the origin."""
     ahead = (math.cos(m.heading), math.sin(m.heading))
@@ -35,7 +34,7 @@ def _moved_to(m, s, x, y):  # type: ignore[no-untyped-def]
     return x + move * ahead[0], y + move * ahead[1]
 
 
-@njit(cache=True)
+@inner
 def _over(body, terrain, k, m, x, y, ankle, phase):  # type: ignore[no-untyped-def]
     """The swing ankle's target on its way over something: (x, y) moved along the heading, and its height.
 
@@ -61,7 +60,7 @@ def _over(body, terrain, k, m, x, y, ankle, phase):  # type: ignore[no-untyped-d
     return (x, y, z)
 
 
-@njit(cache=True)
+@inner
 def _clear_knee(body, k, m, hip, target, side, swing):  # type: ignore[no-untyped-def]
     """Left of the plane of a trailing leg, turned so far that the knee points over what the foot is still to pass.
 
@@ -83,7 +82,7 @@ def _clear_knee(body, k, m, hip, target, side, swing):  # type: ignore[no-untype
     return side, target
 
 
-@njit(cache=True)
+@inner
 def _ankle_target(body, terrain, k, m, look, stance_foot, angles, offset, ankle, phase, later):  # type: ignore[no-untyped-def]
     """Wanted place of the swing ankle, `later` s from now, on its way from the step's start to the landing."""
     swing = 1 - int(m.stance)
@@ -101,21 +100,21 @@ def _ankle_target(body, terrain, k, m, look, stance_foot, angles, offset, ankle,
     x, y = _clear_of(body, k, look, stance_foot, out, clamp(2.0 - strayed, 0.0, 1.0), x, y)
     x += ahead_style * look.ahead[0] + out_style * look.left[0]
     y += ahead_style * look.ahead[1] + out_style * look.left[1]
-    if m.planned == 1.0 and m.level_step == 0.0:
+    if terrain is not None and m.planned == 1.0 and m.level_step == 0.0:
         return _over(body, terrain, k, m, x, y, ankle, phase)
     lift = angles[FOOT_HEIGHT] + m.step_height * 4.0 * phase * (1.0 - phase)
     lift -= k.feel_down * max(m.phase - 1.0, 0.0)  # no ground yet: feel for it
     return (x, y, m.ground + body.ankle[swing] + body.size * lift)
 
 
-@njit(cache=True)
+@inner
 def _toe_out(styles, m):  # type: ignore[no-untyped-def]
     """Twist of the swing leg's plane, of a style or between two."""
     old, wished = styles.numbers[int(m.style), 2], styles.numbers[int(m.wish_style), 2]
     return old + m.blend * (wished - old)
 
 
-@njit(cache=True)
+@inner
 def swing(body, terrain, k, styles, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def]
     """PD torques of the swing hip and knee towards the pose that brings the foot to its place."""
     swing = 1 - int(m.stance)

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import mujoco
 import numpy as np
-from numba import njit
 
+from tumble.maths.compiled import inner
 from tumble.maths.vectors import clamp
 from tumble.world.props import Box
 from tumble.world.scene import Scene
@@ -49,12 +49,15 @@ class Terrain(NamedTuple):
     path: np.ndarray  # (2, 5, 2) scratch: knots of the swing ankle's way ahead and of its height
 
 
-def terrain_of(scene: Scene) -> Terrain:
-    """The table of a scene of a biped."""
-    feet, limit = _feet(scene), highest_step(scene)
+def terrain_of(scene: Scene) -> Terrain | None:
+    """The table of a scene of a biped; None where nothing is to be stepped over or ducked under."""
+    limit = highest_step(scene)
     boxes = [prop for prop in scene.props if isinstance(prop, Box)]
     low = [_row(box) for box in boxes if box.ground and box.middle[2] - box.half[2] <= limit]
     high = [_row(box) for box in boxes if box.middle[2] - box.half[2] > limit]
+    if not low and not high:
+        return None
+    feet = _feet(scene)
     crown, front, behind, shoulder = _trunk(scene)
     return Terrain(
         _table(low), _table(high), feet[:, 0].copy(), feet[:, 1].copy(), feet[:, 2].copy(), crown, front, behind,
@@ -139,12 +142,12 @@ def _extent(scene: Scene, data: mujoco.MjData, bones: Sequence[str]) -> tuple[np
     return np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)
 
 
-@njit(cache=True)
+@inner
 def _widen(low, high, s):  # type: ignore[no-untyped-def]
     return min(low, s), max(high, s)
 
 
-@njit(cache=True)
+@inner
 def stretch(box, ahead, left, right_edge, left_edge):  # type: ignore[no-untyped-def]
     """Where a box begins and ends along a direction, within a band of the other; begins after its end where it is not.
 
@@ -165,7 +168,7 @@ def stretch(box, ahead, left, right_edge, left_edge):  # type: ignore[no-untyped
     return first, last
 
 
-@njit(cache=True)
+@inner
 def _corner(box, ahead, left, i):  # type: ignore[no-untyped-def]
     """Place of a corner along two directions, m."""
     a = box[4] if i == 0 or i == 3 else -box[4]
@@ -174,7 +177,7 @@ def _corner(box, ahead, left, i):  # type: ignore[no-untyped-def]
     return x * ahead[0] + y * ahead[1], x * left[0] + y * left[1]
 
 
-@njit(cache=True)
+@inner
 def gather(boxes, spans, ahead, left, right_edge, left_edge, near, far):  # type: ignore[no-untyped-def]
     """Put the spans of the boxes that are between near and far within a band into `spans`; returns how many."""
     count = 0
@@ -187,7 +190,7 @@ def gather(boxes, spans, ahead, left, right_edge, left_edge, near, far):  # type
     return count
 
 
-@njit(cache=True)
+@inner
 def level(spans, count, s):  # type: ignore[no-untyped-def]
     """Height of the ground at a place, m: the highest top there."""
     height = 0.0
@@ -197,7 +200,7 @@ def level(spans, count, s):  # type: ignore[no-untyped-def]
     return height
 
 
-@njit(cache=True)
+@inner
 def highest(spans, count):  # type: ignore[no-untyped-def]
     """Height of the highest top, m; 0 where there is none."""
     top = 0.0
@@ -206,7 +209,7 @@ def highest(spans, count):  # type: ignore[no-untyped-def]
     return top
 
 
-@njit(cache=True)
+@inner
 def ground_at(terrain, place):  # type: ignore[no-untyped-def]
     """Height of the ground below a place, m."""
     height = 0.0
@@ -218,7 +221,7 @@ def ground_at(terrain, place):  # type: ignore[no-untyped-def]
     return height
 
 
-@njit(cache=True)
+@inner
 def holds(spans, count, s, heel, toe):  # type: ignore[no-untyped-def]
     """Whether a foot with its ankle there is wholly on one level that one may stand on."""
     for j in range(count):
@@ -231,7 +234,7 @@ def holds(spans, count, s, heel, toe):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True)
+@inner
 def footing(spans, count, s, heel, toe, way):  # type: ignore[no-untyped-def]
     """The place nearest to s, ahead (way 1) or behind (-1), where a foot is wholly on one level; s +- 1e9 if none."""
     if holds(spans, count, s, heel, toe):
@@ -246,7 +249,7 @@ def footing(spans, count, s, heel, toe, way):  # type: ignore[no-untyped-def]
     return s + way * best
 
 
-@njit(cache=True)
+@inner
 def next_edge(spans, count, s):  # type: ignore[no-untyped-def]
     """Where the ground goes up or down next, ahead of s, m; 1e9 where it does not."""
     first = 1e9
@@ -257,7 +260,7 @@ def next_edge(spans, count, s):  # type: ignore[no-untyped-def]
     return first
 
 
-@njit(cache=True)
+@inner
 def far_side(spans, count, edge):  # type: ignore[no-untyped-def]
     """Where that ends which rises at an edge, m; the edge itself where the ground drops there."""
     last, before = edge, level(spans, count, edge - EDGE)
@@ -267,7 +270,7 @@ def far_side(spans, count, edge):  # type: ignore[no-untyped-def]
     return last
 
 
-@njit(cache=True)
+@inner
 def is_hurdle(spans, count, edge):  # type: ignore[no-untyped-def]
     """Whether what begins at an edge rises, is no platform, and ends on the level before it."""
     before, far = level(spans, count, edge - EDGE), far_side(spans, count, edge)
@@ -276,7 +279,7 @@ def is_hurdle(spans, count, edge):  # type: ignore[no-untyped-def]
     return abs(level(spans, count, far + EDGE) - before) < 0.02
 
 
-@njit(cache=True)
+@inner
 def wall(spans, count, s, length, over, climb, reach):  # type: ignore[no-untyped-def]
     """Where the first thing ahead of s begins that a foot cannot get over nor onto; 1e9 where there is none.
 
@@ -296,7 +299,7 @@ def wall(spans, count, s, length, over, climb, reach):  # type: ignore[no-untype
     return first
 
 
-@njit(cache=True)
+@inner
 def passage(spans, count, start, land, heel, toe, gap):  # type: ignore[no-untyped-def]
     """What a foot passes on its way between two places: highest top, where it must be up, from where it may come down.
 
@@ -317,7 +320,7 @@ def passage(spans, count, start, land, heel, toe, gap):  # type: ignore[no-untyp
     return top, (start if front > 1e8 else front), (land if back < -1e8 else back)
 
 
-@njit(cache=True)
+@inner
 def lay_path(path, start, front, back, land, low, high, last, pace):  # type: ignore[no-untyped-def]
     """Knots over the phase of a swing ankle's way and height, four Catmull-Rom segments; returns s that it needs.
 
@@ -343,7 +346,7 @@ def lay_path(path, start, front, back, land, low, high, last, pace):  # type: ig
     return whole
 
 
-@njit(cache=True)
+@inner
 def duck(terrain, gap):  # type: ignore[no-untyped-def]
     """Number of the smallest bend of the table with the crown at most `gap` m above the hips; the last if none."""
     for j in range(terrain.crown.size):
@@ -352,7 +355,7 @@ def duck(terrain, gap):  # type: ignore[no-untyped-def]
     return terrain.crown.size - 1
 
 
-@njit(cache=True)
+@inner
 def ramp(x, near, far):  # type: ignore[no-untyped-def]
     """1 up to near, 0 from far on, a line between."""
     return clamp((far - x) / (far - near), 0.0, 1.0)

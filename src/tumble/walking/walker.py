@@ -11,8 +11,7 @@
         sims.act(walker.control(sims), walker.drive)
 
 Traps: the law moves on a memory in the state, so it is asked once for each physics step; the array it returns is
-used again. Code that is compiled on first use is kept on disk, and numba does not see changes in the files that
-it imports: after an edit of such a file delete `__pycache__/*.nb*`.
+used again.
 """
 
 from collections import namedtuple
@@ -25,13 +24,14 @@ import numpy as np
 from tumble.control.controller import Controller
 from tumble.errors import choose
 from tumble.goals.wants import Balance, Go, Want
+from tumble.maths.bundles import Address
 from tumble.settings import replaced
 from tumble.walking.asking import begin, facing, index_of, refusal, wish, wishes_of
-from tumble.walking.body import ARMS, BONES, DRIVE, Fields, body_of, fields_of
-from tumble.walking.kernel import control_rows
+from tumble.walking.body import ARMS, DRIVE, body_of, fields_of
+from tumble.walking.kernel import control_rows, rows_of
 from tumble.walking.memory import FREE, MEMORY, WALKER, WORLD
 from tumble.walking.settings import WalkSettings
-from tumble.walking.style import TRAJECTORIES, Style, builtin_styles, check_style, table_of
+from tumble.walking.style import Style, builtin_styles, check_style, table_of
 from tumble.walking.terrain import terrain_of
 from tumble.world.scene import Scene
 from tumble.world.sims import Law, Sims
@@ -84,14 +84,12 @@ class Walker(Controller):
         self.styles = [check_style(style) for style in styles or builtin_styles().values()]
         self.settings = settings
         self._table = table_of(self.styles)
-        self._torque, self._angles = np.zeros((len(BONES), 3)), np.zeros(len(TRAJECTORIES))
         self.move(scene)
 
     def move(self, scene: Scene) -> None:
         self.scene, self.drive = scene, choose("drive", DRIVE, scene.drives)
         scene.claim(MEMORY, WALKER)
         self._sims: Sims | None = None
-        self._fields: Fields | None = None
         self._out = np.zeros((0, self.drive.size))
         self._configure(self.settings)
 
@@ -99,6 +97,13 @@ class Walker(Controller):
         self.settings = settings
         self._body, self._terrain = body_of(self.scene, settings), terrain_of(self.scene)
         self._constants = Constants(*(float(value) for value in vars(settings).values()))
+        self._lay()
+
+    def _lay(self) -> None:
+        """Lay down what compiled code needs, once anything of it is another."""
+        if self._sims is not None:
+            fields = fields_of(self._sims)
+            self._rows = Address(rows_of(self._body, self._terrain, self._constants, self._table, fields, self._out))
 
     @property
     def arms(self) -> np.ndarray:
@@ -123,8 +128,8 @@ class Walker(Controller):
 
     def _attach(self, sims: Sims) -> None:
         if sims is not self._sims:
-            self._sims, self._fields = sims, fields_of(sims)
-            self._out = np.zeros((sims.nsim, self.drive.size))
+            self._sims, self._out = sims, np.zeros((sims.nsim, self.drive.size))
+            self._lay()
 
     def control(self, sims: Sims) -> Law:
         """The law of a frame, see `law`."""
@@ -133,9 +138,7 @@ class Walker(Controller):
     def law(self, sims: Sims) -> np.ndarray:
         """Controls (nsim, drive.size) of one physics step; moves the memory on by it. The array is used again."""
         self._attach(sims)
-        control_rows(
-            self._body, self._terrain, self._constants, self._table, self._fields, self._torque, self._angles, self._out
-        )
+        control_rows(self._rows)
         return self._out
 
     def wish(self, sims: Sims, *, rows: Any = None, style: str | None = None, **wishes: Any) -> None:
@@ -178,6 +181,7 @@ class Walker(Controller):
         """Walk in this style wherever the one of its name is wished for, from the next control on."""
         self.styles[index_of(self.styles, style.name)] = check_style(style)
         self._table = table_of(self.styles)
+        self._lay()
 
     def refuses(self, sims: Sims, want: Want) -> str | None:
         return refusal(self.styles, want)

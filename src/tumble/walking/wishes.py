@@ -3,8 +3,7 @@
 import math
 from typing import NamedTuple
 
-from numba import njit
-
+from tumble.maths.compiled import inner
 from tumble.maths.vectors import clamp, turned, vec, wrapped
 from tumble.walking.body import FOOT, HUMANOID_HIPS, LEGS, PELVIS, TOE
 from tumble.walking.hands import pull_lever, with_load
@@ -31,13 +30,13 @@ class Look(NamedTuple):
     pushed: float  # m that feet must be further ahead, because what is held pulls the body ahead
 
 
-@njit(cache=True)
+@inner
 def _touches(body, f, i, side):  # type: ignore[no-untyped-def]
     leg = LEGS + 4 * side
     return f.grounded[i, body.ground[leg + FOOT]] > 0.0 or f.grounded[i, body.ground[leg + TOE]] > 0.0
 
 
-@njit(cache=True)
+@inner
 def _pushed(body, k, m, f, i):  # type: ignore[no-untyped-def]
     """Moment, N m, by which what is held pulls the body over ahead: as wished in pushing, in pulling also as felt.
 
@@ -50,7 +49,7 @@ def _pushed(body, k, m, f, i):  # type: ignore[no-untyped-def]
     return pull_lever(body, m, f, i) * pull
 
 
-@njit(cache=True)
+@inner
 def look_at(body, k, m, f, i):  # type: ignore[no-untyped-def]
     pelvis = f.xquat[i, body.ids[PELVIS]]
     q = (pelvis[0], pelvis[1], pelvis[2], pelvis[3])
@@ -72,18 +71,18 @@ def look_at(body, k, m, f, i):  # type: ignore[no-untyped-def]
     )  # fmt: skip
 
 
-@njit(cache=True)
+@inner
 def _towards(value, wish, step):  # type: ignore[no-untyped-def]
     return value + clamp(wish - value, -step, step)
 
 
-@njit(cache=True)
+@inner
 def stand_width(body, k):  # type: ignore[no-untyped-def]
     """m between the feet of a body that stands."""
     return max(k.stand_width * body.size, body.hips)
 
 
-@njit(cache=True)
+@inner
 def follow(body, k, styles, m, look):  # type: ignore[no-untyped-def]
     """Bring what is followed nearer to what is wished, at the rates of the settings."""
     share = body.dt / k.blend_time
