@@ -15,13 +15,10 @@ sideways, without turning. Those who fell lie limp, and are kept clear of bone b
 nothing.
 """
 
-from collections import namedtuple
 from collections.abc import Mapping
 from dataclasses import dataclass
-from dataclasses import fields as dataclass_fields
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -36,7 +33,6 @@ from tumble.walking.body import DRIVE, Fields, body_of
 from tumble.walking.kernel import control_rows, rows_of
 from tumble.walking.settings import WalkSettings
 from tumble.walking.style import Style, load_style, table_of
-from tumble.walking.walker import Constants
 from tumble.world.scene import Scene
 from tumble.world.sims import Law, Sims
 
@@ -76,10 +72,6 @@ class DanceSettings:
         check_number("pace", self.pace, self.slowest, 2.0)
 
 
-# DanceSettings as compiled code takes it.
-Numbers: Any = namedtuple("Numbers", [f.name for f in dataclass_fields(DanceSettings)])  # type: ignore[misc]
-
-
 @cache
 def dances() -> dict[str, Style]:
     """The styles that dancers draw from, by name."""
@@ -108,7 +100,6 @@ class Crowd(Controller):
         self.scene, self.drive = scene, choose("drive", DRIVE, scene.drives)
         scene.claim(MEMORY, crowd_record(len(scene.cast)))
         self._bodies = [body_of(scene, WalkSettings(), prefix, grips=False) for prefix in scene.cast]
-        self._constants = Constants(*(float(value) for value in vars(WalkSettings()).values()))
         self._table, self._starts = table_of(self.styles), _starts(scene)
         low = [FALLEN * scene.show(scene.state()).xpos[scene.root(prefix), 2] for prefix in scene.cast]
         self._heights, self._lying = np.array(low), np.zeros(len(scene.cast), bool)
@@ -118,7 +109,6 @@ class Crowd(Controller):
 
     def _configure(self, settings: DanceSettings) -> None:
         self.settings = settings
-        self._numbers = Numbers(*(float(value) for value in vars(settings).values()))
         sizes = [body.size for body in self._bodies]
         self._moves = np.stack([_dance(settings, self.styles, size, [self._seed, i]) for i, size in enumerate(sizes)])
         self._lay()
@@ -147,13 +137,13 @@ class Crowd(Controller):
         memory, views = self._sims.memory(MEMORY), [name for name in World._fields if name not in _MEMORIES]
         world = World(**{name: self._sims.view(name) for name in views}, walkers=memory.walkers, dancers=memory.dancers)
         self._walks = [
-            Address(rows_of(body, None, self._constants, self._table, _own(world, self._starts, who), self._out[who]))
+            Address(rows_of(body, None, WalkSettings(), self._table, _own(world, self._starts, who), self._out[who]))
             for who, body in enumerate(self._bodies)
         ]
         bones = np.stack([body.ids for body in self._bodies])
         self._floor = Address(
             Floor(
-                self._numbers, self.drive.timestep, self._moves, world, self._starts, bones, self._heights, self._lying
+                self.settings, self.drive.timestep, self._moves, world, self._starts, bones, self._heights, self._lying
             )
         )
         self._fell = memory.dancers.fell

@@ -67,7 +67,7 @@ class World(NamedTuple):
 class Floor(NamedTuple):
     """All that `dance_rows` reads and writes."""
 
-    d: Any  # DanceSettings as a named tuple of floats
+    d: Any  # DanceSettings
     dt: float  # s a step
     moves: np.ndarray  # (characters, moves, 7), danced over and over
     world: World

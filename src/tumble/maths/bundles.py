@@ -12,6 +12,8 @@ unpacked from Python and compiled. An address is one.
 Traps: numbers are those of the time when the address was made; arrays are live, and must not be replaced.
 """
 
+from dataclasses import fields as fields_of
+from dataclasses import is_dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -66,12 +68,12 @@ def _words(kind: types.Type) -> int:
 
 
 class Address:
-    """A named tuple for compiled code, by the address of a block in which it is laid down.
+    """A named tuple or a dataclass for compiled code, by the address of a block in which it is laid down.
 
     Its arrays are live: compiled code reads and writes them. Numbers are as they were.
 
     Args:
-      bundle: of arrays, numbers, bools, None and named tuples of such.
+      bundle: of arrays, numbers, bools, None and bundles of such.
     """
 
     __slots__ = ("_kept", "_numba_type_", "address")
@@ -79,7 +81,7 @@ class Address:
     def __init__(self, bundle: Any) -> None:
         words: list[int] = []
         fields, kept = [], []
-        for name, value in zip(bundle._fields, bundle, strict=True):
+        for name, value in _fields(bundle):
             kind, numbers, owner = _laid(value, type(bundle) in _strided)
             fields.append((name, kind))
             words += numbers
@@ -90,6 +92,14 @@ class Address:
         self._numba_type_ = _AddressType(type(bundle).__name__, tuple(fields))
 
 
+def _fields(bundle: Any) -> list[tuple[str, Any]]:
+    """Names and values; what a dataclass declares as float is one, so that its type is always the same."""
+    if not is_dataclass(bundle):
+        return list(zip(bundle._fields, bundle, strict=True))
+    given = [(field.name, field.type, getattr(bundle, field.name)) for field in fields_of(bundle)]
+    return [(name, float(value) if kind in (float, "float") else value) for name, kind, value in given]
+
+
 def _laid(value: Any, any_stride: bool) -> tuple[types.Type, list[int], Any]:
     """Type and words of a field, and what must be kept as long as they are used."""
     if value is None:
@@ -98,7 +108,7 @@ def _laid(value: Any, any_stride: bool) -> tuple[types.Type, list[int], Any]:
         kind = numba.typeof(value)
         kind = kind.copy(layout="A" if any_stride else kind.layout, readonly=False)
         return kind, [value.ctypes.data, *value.shape, *value.strides], value
-    if isinstance(value, Address) or hasattr(value, "_fields"):
+    if isinstance(value, Address) or hasattr(value, "_fields") or is_dataclass(value):
         nested = value if isinstance(value, Address) else Address(value)
         return nested._numba_type_, [nested.address], nested
     if isinstance(value, bool | np.bool_):

@@ -93,9 +93,9 @@ def tune_velocity(body, k, torque, anchors, centres, leg, force):  # type: ignor
         pivot = vec(anchors[body.joint[joint]])
         push = cross(scale(1.0 / chain, sub(moment, scale(mass, pivot))), force)
         if joint == TORSO:
-            put(torque, joint, scale(k.chest_share, push))
+            put(torque, joint, scale(k.tuning.chest_share, push))
         elif joint == BACK:
-            put(torque, joint, scale(k.back_share, push))
+            put(torque, joint, scale(k.tuning.back_share, push))
         else:
             put(torque, joint, scale(-1.0, push))
 
@@ -104,7 +104,7 @@ def tune_velocity(body, k, torque, anchors, centres, leg, force):  # type: ignor
 def root_torque(k, body, error, spin):  # type: ignore[no-untyped-def]
     """The torque wanted on the pelvis, N m: error is a rotation vector, spin rad/s."""
     wanted = sub(scale(body.stiffness[PELVIS], error), scale(body.resist[PELVIS], spin))
-    most = k.root_torque * body.scale
+    most = k.joints.root_torque * body.scale
     return (clamp(wanted[0], -most, most), clamp(wanted[1], -most, most), clamp(wanted[2], -most, most))
 
 

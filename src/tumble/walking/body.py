@@ -141,16 +141,16 @@ def body_of(scene: Scene, settings: WalkSettings, prefix: str = "", grips: bool 
 
 def _stiffness(settings: WalkSettings) -> np.ndarray:
     s = settings
-    leg = [s.hip_stiffness, s.knee_stiffness, s.ankle_stiffness, s.toe_stiffness]
-    arm = [s.shoulder_stiffness, s.elbow_stiffness]
-    trunk = [s.root_stiffness, s.back_stiffness, s.back_stiffness, s.neck_stiffness]
+    leg = [s.joints.hip_stiffness, s.joints.knee_stiffness, s.joints.ankle_stiffness, s.joints.toe_stiffness]
+    arm = [s.joints.shoulder_stiffness, s.joints.elbow_stiffness]
+    trunk = [s.joints.root_stiffness, s.joints.back_stiffness, s.joints.back_stiffness, s.joints.neck_stiffness]
     return np.array([*trunk, *arm, *arm, *leg, *leg])
 
 
 def _damping(settings: WalkSettings) -> np.ndarray:
     """k_d: about 2 sqrt(k_p), section 5.4; the root's is its own."""
     damping = 2 * np.sqrt(_stiffness(settings))
-    damping[PELVIS] = settings.root_damping
+    damping[PELVIS] = settings.joints.root_damping
     damping[[LEGS + TOE, LEGS + 4 + TOE]] = 0.2
     return damping
 

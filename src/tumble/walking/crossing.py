@@ -83,7 +83,7 @@ def _bent(body, k, look):  # type: ignore[no-untyped-def]
 
     The foot of a straight leg comes down late, with the body too far ahead to stop before an edge.
     """
-    return k.load_crouch * min(5.0 * (look.total / body.total - 1.0), 1.0)
+    return k.hands.load_crouch * min(5.0 * (look.total / body.total - 1.0), 1.0)
 
 
 @inner
@@ -162,7 +162,7 @@ def _heed_ground(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # 
     if m.planned == 0.0 and (m.phase > DECIDED or (plain and abs(chosen - natural) < 0.005)):
         return
     off, _, _, _ = deviation(body, m, look, stance_foot, 0.0)
-    if plain and abs(off) > k.hurry_from * body.size and holds(spans, count, natural, heel, toe):
+    if plain and abs(off) > k.steps.hurry_from * body.size and holds(spans, count, natural, heel, toe):
         m.planned = 0.0  # who stumbles steps where the pendulum wants
         return
     m.planned = 1.0
@@ -185,7 +185,7 @@ def _lay_step(body, terrain, k, m, start, at, land, top, front, back, count, ben
     m.trailing = 1.0 if front < at - toe and back < at + toe else 0.0
     m.obstacle_front = front + toe
     if m.trailing == 1.0:  # back and up, so that the shin clears the edge that the knee is above already
-        front = min(front, start) - k.pull_back * (top - level(terrain.spans, count, start))
+        front = min(front, start) - k.crossing.pull_back * (top - level(terrain.spans, count, start))
     m.obstacle_top, m.clear_from, m.clear_to = top, front, back
     drop = m.ground - m.foothold[2]
     down = _let_down(body, m, drop, land - at) if drop > 0.02 * body.size else 0.0
@@ -193,7 +193,7 @@ def _lay_step(body, terrain, k, m, start, at, land, top, front, back, count, ben
     ankle = body.ankle[swing]
     needs = lay_path(
         terrain.path, start, front, back, land, m.swing_start[2], _height(body, m) + ankle, m.foothold[2] + ankle,
-        k.foot_pace * math.sqrt(body.size),
+        k.crossing.foot_pace * math.sqrt(body.size),
     )  # fmt: skip
     m.least_period = min(needs + max(drop, 0.0), 1.3 * math.sqrt(body.size))
 
@@ -210,18 +210,18 @@ def _time_step(body, k, m, look, length, height, careful, stance_foot, ahead):  
     rate = pendulum_rate(body, look, stance_foot)
     shrink = math.exp(-rate * m.period)
     beyond = m.pendulum_speed * m.period * shrink / (1.0 - shrink) + clamp(m.step_trim, 0.0, 0.05 * body.leg)
-    lead = k.load_cross_lead if loaded(body, look) else k.cross_lead
+    lead = k.crossing.load_lead if loaded(body, look) else k.crossing.lead
     if m.halt == 1.0 and m.trailing == 1.0 and not loaded(body, look):  # it is about to stop
         lead = 0.0
-    beyond += lead * body.size + k.climb_lead * (height - m.ground)
+    beyond += lead * body.size + k.crossing.climb_lead * (height - m.ground)
     if careful:  # the other foot has a long way then: no faster than the ankle can hold
-        beyond = k.pass_lead * body.size + k.long_lead * max(length - 0.6 * body.size, 0.0)
+        beyond = k.crossing.capture_lead * body.size + k.crossing.long_lead * max(length - 0.6 * body.size, 0.0)
     goal = max(length + beyond, 0.02 * body.size)
     place = dot(look.com, ahead) - dot(stance_foot, ahead)
     speed = dot(look.velocity, ahead)
     rest = max(place + speed / rate, 0.1 * goal)
     usual = (1.0 - min(m.phase, 1.0)) * m.period
-    least, most = 0.7 * usual + 0.02, usual + k.cross_wait * math.sqrt(body.size)
+    least, most = 0.7 * usual + 0.02, usual + k.crossing.wait * math.sqrt(body.size)
     if m.halt == 1.0 and m.speed_limit == 0.0:
         m.time_left, m.tuned_speed = usual + 0.02, rate * (-REST * body.size - place)
         return length

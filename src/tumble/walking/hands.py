@@ -20,29 +20,32 @@ def _towards(value, wish, step):  # type: ignore[no-untyped-def]
 def follow_hands(body, k, m, f, i):  # type: ignore[no-untyped-def]
     """Bring crouch, load and arms nearer to what is wished; feel what is held; let go of what pulls too hard."""
     m.alpha = _towards(m.alpha, m.wish_alpha, 0.4 * body.dt)
-    m.haul = _towards(m.haul, m.wish_haul, k.haul_rate * body.dt)
+    m.haul = _towards(m.haul, m.wish_haul, k.hands.haul_rate * body.dt)
     held, pull = 0.0, (0.0, 0.0, 0.0)
     for side in range(2):
         m.hand_blend[side] = _towards(
-            m.hand_blend[side], 0.0 if m.hand_frame[side] == FREE else 1.0, body.dt / k.reach_time
+            m.hand_blend[side], 0.0 if m.hand_frame[side] == FREE else 1.0, body.dt / k.hands.reach_time
         )
         if m.hand_grip[side] == 0.0:
             m.hand_firm[side] = 0.0
             continue
-        m.hand_firm[side] = _towards(m.hand_firm[side], 1.0, body.dt / k.grip_time)
+        m.hand_firm[side] = _towards(m.hand_firm[side], 1.0, body.dt / k.hands.grip_time)
         grip = int(m.hand_grip[side]) - 1
         stretch = sub(vec(f.site_xpos[i, body.palm[side]]), vec(f.site_xpos[i, body.handle[grip]]))
-        if m.hand_firm[side] * body.grip_stiffness * math.sqrt(dot(stretch, stretch)) > k.grip_breaks * body.scale:
+        if (
+            m.hand_firm[side] * body.grip_stiffness * math.sqrt(dot(stretch, stretch))
+            > k.hands.grip_breaks * body.scale
+        ):
             m.hand_grip[side] = 0.0
         pull = sub(pull, scale(m.hand_firm[side] * body.grip_stiffness, stretch))
         held = max(held, body.crate_mass[body.grip_crate[grip]])
-    share = min(body.dt / k.carry_time, 1.0)
+    share = min(body.dt / k.hands.carry_time, 1.0)
     along = math.cos(m.heading) * pull[0] + math.sin(m.heading) * pull[1]
     m.pulled += share * (along - m.pulled)
     if held == 0.0:
         m.load = m.carried = m.haul = 0.0
         return
-    m.load = _towards(m.load, m.wish_load, k.load_rate / held * body.dt)
+    m.load = _towards(m.load, m.wish_load, k.hands.load_rate / held * body.dt)
     m.carried += share * (clamp(-pull[2] / (held * body.gravity), 0.0, 1.2) - m.carried)
 
 
@@ -128,10 +131,14 @@ def hand_force(body, k, m, f, i, side):  # type: ignore[no-untyped-def]
         return 0.5 * m.haul
     way = (math.cos(m.heading), math.sin(m.heading), 0.0)
     out = dot(sub(vec(f.site_xpos[i, body.palm[side]]), vec(f.qpos[i])), way) - m.hand_target[side, 0]
-    share = clamp(1.0 + out / (k.pull_slack * body.size), 0.0, k.pull_most) if m.hand_frame[side] == BODY else 1.0
+    share = (
+        clamp(1.0 + out / (k.hands.pull_slack * body.size), 0.0, k.hands.pull_most)
+        if m.hand_frame[side] == BODY
+        else 1.0
+    )
     off = m.speed - dot(_crate_velocity(body, f, i, held_by(body, m, side)), way)
-    force = 0.5 * share * m.haul + min(share, 1.0) * k.pull_damping * mass_of(body, m, side) * off
-    return clamp(force, 0.5 * k.pull_most * m.haul, 0.0)
+    force = 0.5 * share * m.haul + min(share, 1.0) * k.hands.pull_damping * mass_of(body, m, side) * off
+    return clamp(force, 0.5 * k.hands.pull_most * m.haul, 0.0)
 
 
 @inner
@@ -147,8 +154,13 @@ def reach(body, k, m, look, f, i, side, chest_spin):  # type: ignore[no-untyped-
     shoulder = add(shoulder, scale(later, look.velocity))
     target = add(target, scale(later, moving))
     next_pose, next_elbow = arm_pose(shoulder, target, body.upper[side], body.fore[side], plane, 0.99)
-    rate = shortened(scale(1.0 / later, turn_between(pose, next_pose)), k.swing_rate)
-    return pose, sub(rate, chest_spin), elbow, clamp((next_elbow - elbow) / later, -k.swing_rate, k.swing_rate)
+    rate = shortened(scale(1.0 / later, turn_between(pose, next_pose)), k.steps.swing_rate)
+    return (
+        pose,
+        sub(rate, chest_spin),
+        elbow,
+        clamp((next_elbow - elbow) / later, -k.steps.swing_rate, k.steps.swing_rate),
+    )
 
 
 @inner

@@ -1,7 +1,7 @@
 """The compiled control of all rows: look, follow the wishes, decide, swing, hold, balance (coros2010 figure 5.1)."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from tumble.walking.crossing import heed
 from tumble.walking.hands import busy, close_grips, follow_hands, use_hands
 from tumble.walking.memory import PASS, SHIFT, STAND, WALK
 from tumble.walking.pose import generate, hinge, hold, rotation_of, trunk_pose
+from tumble.walking.settings import WalkSettings
 from tumble.walking.steps import crosses, decide, foot_place, gait, inside, lack, pendulum_rate
 from tumble.walking.style import TRAJECTORIES, Styles
 from tumble.walking.swing import swing
@@ -36,7 +37,7 @@ class Rows(NamedTuple):
 
     body: Body
     terrain: Terrain | None
-    k: Any  # WalkSettings as a named tuple of floats
+    k: WalkSettings
     styles: Styles
     fields: Fields
     torque: np.ndarray  # scratch, (bones, 3) N m
@@ -44,7 +45,9 @@ class Rows(NamedTuple):
     out: np.ndarray  # (rows, motors)
 
 
-def rows_of(body: Body, terrain: Terrain | None, k: Any, styles: Styles, fields: Fields, out: np.ndarray) -> Rows:
+def rows_of(
+    body: Body, terrain: Terrain | None, k: WalkSettings, styles: Styles, fields: Fields, out: np.ndarray
+) -> Rows:
     """With scratch of its own."""
     return Rows(body, terrain, k, styles, fields, np.zeros((len(BONES), 3)), np.zeros(len(TRAJECTORIES)), out)
 
@@ -54,8 +57,8 @@ def _idle(k, m):  # type: ignore[no-untyped-def]
     """Share of the way from the feet's middle to a foot to which the weight is shifted, -1 to 1 (section 5.5.1)."""
     if busy(m):
         return 0.0
-    late = m.clock - k.idle_after
-    return k.idle_shift * math.sin(2.0 * math.pi * late / k.idle_period) if late > 0.0 else 0.0
+    late = m.clock - k.stand.idle_after
+    return k.stand.idle_shift * math.sin(2.0 * math.pi * late / k.stand.idle_period) if late > 0.0 else 0.0
 
 
 @inner
@@ -70,11 +73,11 @@ def _virtual_force(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
         if m.planned == 1.0:
             speed = m.tuned_speed
         rate = pendulum_rate(body, look, foot)
-        ahead = k.speed_gain * ((m.speed if k.fixed_alpha else speed) - look.speed)
-        side = k.side_stiffness * (place - off) + k.side_damping * (drift - look.drift)
+        ahead = k.tuning.speed_gain * ((m.speed if k.placement.fixed_alpha else speed) - look.speed)
+        side = k.tuning.side_stiffness * (place - off) + k.tuning.side_damping * (drift - look.drift)
         if crosses(body, m):  # over its foot, until just before the other one lands
             rest = inwards * m.step_width * math.exp(-rate * m.time_left)
-            side = 2.0 * k.side_stiffness * (rest - off - look.drift / rate)
+            side = 2.0 * k.tuning.side_stiffness * (rest - off - look.drift / rate)
     else:
         other = foot_place(body, f, i, 1 - stance)
         share = 0.5 if m.mode == STAND else 1.0
@@ -83,25 +86,25 @@ def _virtual_force(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
         middle_of_sole = 0.5 * (body.ball[stance] - body.heel[stance]) - body.sole_middle[stance]
         out = dot(off, look.ahead) + look.pushed - middle_of_sole
         m.lean_integral = clamp(m.lean_integral + body.dt * out, -0.04, 0.04) if busy(m) else 0.0
-        gain = k.busy_gain if busy(m) or m.halt == 2.0 else 1.0
+        gain = k.stand.busy_gain if busy(m) or m.halt == 2.0 else 1.0
         ahead = -gain * (
-            k.stand_stiffness * out + k.stand_damping / math.sqrt(gain) * look.speed + 20.0 * m.lean_integral
+            k.stand.stiffness * out + k.stand.damping / math.sqrt(gain) * look.speed + 20.0 * m.lean_integral
         )
         if m.mode == PASS:
             rate = pendulum_rate(body, look, foot)
-            ahead = k.speed_gain * rate * (lack(body, k, m, look, f, i) + 0.03 * body.size)
+            ahead = k.tuning.speed_gain * rate * (lack(body, k, m, look, f, i) + 0.03 * body.size)
         aim = inwards * inside(body, k, m)
         if m.mode == STAND:
             aim = _idle(k, m) * 0.5 * dot(sub(foot, other), look.left)
-        side = -k.stand_side_stiffness * (dot(off, look.left) - aim) - k.stand_side_damping * look.drift
+        side = -k.stand.side_stiffness * (dot(off, look.left) - aim) - k.stand.side_damping * look.drift
     scale_up = body.scale * look.total / body.total
-    most_ahead = (k.ahead_force if m.mode == WALK else k.stand_ahead_force) * scale_up
-    most_side = (k.stand_force if m.mode == STAND else k.side_force) * scale_up
+    most_ahead = (k.tuning.ahead_force if m.mode == WALK else k.stand.ahead_force) * scale_up
+    most_side = (k.stand.side_force if m.mode == STAND else k.tuning.side_force) * scale_up
     if m.halt == 2.0 and m.bend > 0.3:  # a foot that bears little slides under a bent trunk
         if m.mode == STAND:
-            most_side = k.stoop_force * scale_up
+            most_side = k.crossing.stoop_force * scale_up
         elif m.mode == SHIFT and side * inwards < 0.0:
-            most_side = k.poise_force * scale_up
+            most_side = k.crossing.poise_force * scale_up
     ahead = clamp(look.total * ahead, -most_ahead, most_ahead)
     side = clamp(look.total * side, -most_side, most_side)
     return ahead, side
@@ -133,7 +136,7 @@ def _keep_apart(body, k, m, look, f, i, side):  # type: ignore[no-untyped-def]
     """Hip torque of a spring that keeps feet, which a light load lets slip, from creeping together in a stand."""
     mine, other = foot_place(body, f, i, side), foot_place(body, f, i, 1 - side)
     apart = dot(sub(mine, other), look.left) * (1.0 if side == 0 else -1.0)
-    stiffness = k.apart_stiffness * body.scale * (1.0 + 4.0 * m.crouch)
+    stiffness = k.stand.apart_stiffness * body.scale * (1.0 + 4.0 * m.crouch)
     force = stiffness * (stand_width(body, k) - apart) * (1.0 if side == 0 else -1.0)
     hip = vec(f.xanchor[i, body.joint[LEGS + 4 * side + THIGH]])
     return cross(sub(mine, hip), scale(force, look.left))
@@ -153,12 +156,12 @@ def _point_knee(body, k, look, f, i, torque, leg):  # type: ignore[no-untyped-de
         turned(rotation_of(f, body, i, LEGS + FOOT), (1.0, 0.0, 0.0)),
         turned(rotation_of(f, body, i, LEGS + 4 + FOOT), (1.0, 0.0, 0.0)),
     )
-    yaw = math.atan2(noses[1], noses[0]) + (k.knee_out if leg == LEGS else -k.knee_out)
+    yaw = math.atan2(noses[1], noses[0]) + (k.joints.knee_out if leg == LEGS else -k.joints.knee_out)
     wanted = cross(line, (math.cos(yaw), math.sin(yaw), 0.0))
     turn = math.atan2(dot(cross(side, wanted), line), dot(side, wanted))
     spin = dot(add(look.spin, spin_of(body, f.xaxis[i], f.qvel[i], leg + THIGH)), line)
     gain = body.scale * min(size / (0.1 * body.leg), 1.0)
-    put(torque, leg + THIGH, scale(gain * (k.knee_stiffness * turn - k.knee_turn_damping * spin), line))
+    put(torque, leg + THIGH, scale(gain * (k.joints.knee_stiffness * turn - k.joints.knee_turn_damping * spin), line))
 
 
 @inner
@@ -193,7 +196,7 @@ def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped
     stance = int(m.stance)
     walking = m.mode == WALK
     bubble_up(body, torque, walking, stance)
-    if k.gravity_compensation:
+    if k.parts.gravity_compensation:
         for bone in range(BACK, LEGS):
             add_gravity(body, torque, f.subtree_com[i], f.xanchor[i], bone)
         if walking:
@@ -201,7 +204,7 @@ def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped
                 add_gravity(body, torque, f.subtree_com[i], f.xanchor[i], bone)
     use_hands(body, k, m, f, i, torque)
     swing_leg = LEGS + 4 * (1 - stance)
-    force = _virtual_force(body, k, m, look, f, i) if k.velocity_tuning else (0.0, 0.0)
+    force = _virtual_force(body, k, m, look, f, i) if k.parts.velocity_tuning else (0.0, 0.0)
     share = _stance_share(body, m, look, f, i, force[1])
     grounded = look.touching[0] or look.touching[1]
     wanted = trunk_pose(m, angles, m.heading, 0, 0.3 + 0.5 * hinge(m), 0.0)
@@ -212,13 +215,13 @@ def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped
         carried = add(carried, vec(torque[swing_leg + THIGH]))
     makeup = sub(makeup, carried)
     if m.haul != 0.0 or (walking and crosses(body, m)):  # more would spin the foot on the ground
-        most = k.foot_twist * look.total * body.gravity
+        most = k.steps.foot_twist * look.total * body.gravity
         makeup = (makeup[0], makeup[1], clamp(makeup[2], -most, most))
     level = 0.0
     if not walking:  # on two loaded legs the pelvis is level by itself, and a torque would make the body sway
         level = clamp(6.0 * share * (1.0 - share), 0.0, 1.0) * dot(makeup, look.ahead)
         makeup = sub(makeup, scale(level, look.ahead))
-    weight = k.edge_share * look.total * body.gravity
+    weight = k.tuning.edge_share * look.total * body.gravity
     for side in range(2):
         part = share if side == stance else 1.0 - share
         if not grounded or part <= 0.0:
@@ -241,7 +244,9 @@ def _balance(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped
             part = 1.0 if walking else part
             _push(body, k, m, look, f, i, torque, leg, part * force[0], part * force[1], part * weight)
         if walking:
-            hip_damping(torque, leg, spin_of(body, f.xaxis[i], f.qvel[i], leg + THIGH), k.hip_damping * body.scale)
+            hip_damping(
+                torque, leg, spin_of(body, f.xaxis[i], f.qvel[i], leg + THIGH), k.joints.hip_damping * body.scale
+            )
 
 
 @inner

@@ -81,7 +81,7 @@ def choose(k, m, spans, count, start, at, natural, usual, heel, toe, near, barri
     natural = min(natural, at + 1.2 * usual)
     behind = next_edge(spans, count, start)
     if not heavy and behind < at and is_hurdle(spans, count, behind):  # in a long step the standing foot slides aside
-        natural = min(natural, at + k.trail_step)
+        natural = min(natural, at + k.crossing.trail_step)
     edge = next_edge(spans, count, at + toe - near)
     if edge > 1e8:
         return natural
@@ -110,7 +110,7 @@ def choose(k, m, spans, count, start, at, natural, usual, heel, toe, near, barri
 def _together(k, m, spans, count, start, at, natural):  # type: ignore[no-untyped-def]
     """Where to land on the way to a stop: beside the other foot there, near it where it comes from beyond something."""
     if next_edge(spans, count, start) < at:
-        return clamp(natural, at, at + k.beside)
+        return clamp(natural, at, at + k.crossing.beside)
     if m.speed_limit == 0.0 and abs(natural - at) < 0.3:
         return clamp(natural, at - 0.02, at + 0.02)
     return natural

@@ -105,7 +105,7 @@ def _track_foot(body, k, look, f, i, torque, foot, pitch, flat):  # type: ignore
     side = (-math.sin(yaw), math.cos(yaw), 0.0)
     push = sub(scale(body.stiffness[foot], error), scale(body.resist[foot], spin))
     along = dot(push, side)
-    weak = k.ankle_side_stiffness / k.ankle_stiffness
+    weak = k.joints.ankle_side_stiffness / k.joints.ankle_stiffness
     put(torque, foot, add(scale(along, side), scale(weak, sub(push, scale(along, side)))))
 
 
@@ -117,8 +117,8 @@ def _track_hand(body, k, m, look, f, i, torque, side, swung, bent):  # type: ign
     now = rotation_of(f, body, i, arm)
     pose, rate, elbow, speed = reach(body, k, m, look, f, i, side, chest_spin_of(body, look, f, i))
     error = add(scale(blend, turn_between(now, pose)), scale(1.0 - blend, turn_between(now, swung)))
-    loaded = 1.0 + m.carried * mass_of(body, m, side) / (k.firm_load * body.scale)
-    gain = 1.0 + blend * (k.reach_gain * loaded - 1.0)
+    loaded = 1.0 + m.carried * mass_of(body, m, side) / (k.hands.firm_load * body.scale)
+    gain = 1.0 + blend * (k.hands.reach_gain * loaded - 1.0)
     off = scale(math.sqrt(gain) * body.resist[arm], sub(scale(blend, rate), spin))
     put(torque, arm, add(scale(gain * body.stiffness[arm], error), off))
     track_hinge(body, f, i, torque, arm + 1, blend * elbow + (1.0 - blend) * bent, blend * speed, gain)
@@ -146,8 +146,8 @@ def _push_off(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """
     upright = m.bend < 0.1 and not loaded(body, look)
     if m.mode == PASS:
-        push = k.push_off * clamp(14.0 * lack(body, k, m, look, f, i) / body.size, 0.0, 1.0)
-        return max(push, k.strike_push) if m.clock < 0.0 and upright else push
+        push = k.crossing.push_off * clamp(14.0 * lack(body, k, m, look, f, i) / body.size, 0.0, 1.0)
+        return max(push, k.crossing.strike_push) if m.clock < 0.0 and upright else push
     if not crosses(body, m) or m.trailing == 1.0 or not upright:
         return 0.0
     ankle = f.xanchor[i, body.joint[LEGS + 4 * int(m.stance) + FOOT]]
@@ -155,9 +155,9 @@ def _push_off(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     room = (m.clear_from - ankle[0] * math.cos(m.heading) - ankle[1] * math.sin(m.heading)) / (
         m.obstacle_top - m.ground
     )
-    late = clamp((m.phase - k.push_from) / (1.0 - k.push_from), 0.0, 1.0)
+    late = clamp((m.phase - k.crossing.push_from) / (1.0 - k.crossing.push_from), 0.0, 1.0)
     far = clamp((length / body.size - PUSHES[0]) / (PUSHES[1] - PUSHES[0]), 0.0, 1.0)
-    return k.push_off * late * far * clamp((room - ROOM[0]) / (ROOM[1] - ROOM[0]), 0.0, 1.0)
+    return k.crossing.push_off * late * far * clamp((room - ROOM[0]) / (ROOM[1] - ROOM[0]), 0.0, 1.0)
 
 
 @inner
@@ -165,7 +165,7 @@ def _lands_flat(body, k, m, look):  # type: ignore[no-untyped-def]
     """Whether the swing foot must land flat: on a heel the body would speed up, on its way to a stop."""
     if loaded(body, look) or m.halt != 1.0 or m.planned == 0.0:
         return False
-    return m.level_step == 1.0 or (m.trailing == 1.0 and crosses(body, m) and m.phase > k.flat_from)
+    return m.level_step == 1.0 or (m.trailing == 1.0 and crosses(body, m) and m.phase > k.crossing.flat_from)
 
 
 @inner
@@ -205,5 +205,7 @@ def hold(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def
         if stands:
             steps = m.mode == WALK or (m.mode == PASS and m.duck_crouch > 0.0)
             bent = 0.0 if steps else m.crouch
-            firm = 1.0 + (k.crouch_gain - 1.0) * min(bent / 0.3, 1.0)  # on two bent legs that are springs it rolls over
+            firm = 1.0 + (k.joints.crouch_gain - 1.0) * min(
+                bent / 0.3, 1.0
+            )  # on two bent legs that are springs it rolls over
             track_hinge(body, f, i, torque, leg + SHIN, _stance_knee(body, k, m, look, f, i, angles, side), 0.0, firm)

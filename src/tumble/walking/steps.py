@@ -67,15 +67,15 @@ def deviation(body, m, look, stance_foot, later):  # type: ignore[no-untyped-def
 @inner
 def step_offset(body, k, m, look, stance_foot):  # type: ignore[no-untyped-def]
     """Where the swing foot should land, ahead and left of the centre of mass, m (section 5.3.2)."""
-    most = k.longest_step * body.leg
+    most = k.placement.longest_step * body.leg
     half = 0.5 * m.step_width * (-1.0 if m.stance == 0.0 else 1.0)
-    ahead, side, on, over = deviation(body, m, look, stance_foot, k.lookahead)
-    ahead = 0.5 * m.pendulum_speed * m.period - m.step_trim + k.foot_placement * k.sagittal_gain * ahead
-    ahead += k.load_lead * look.shifted + look.pushed - m.alpha * m.speed
-    side = half + 0.5 * m.drift * m.period + k.foot_placement * k.coronal_gain * side
-    if k.fixed_alpha:
-        ahead = k.sagittal_gain * pendulum_step(look.speed, look.com[2] - stance_foot[2], body.gravity)
-        ahead -= k.alpha * m.speed
+    ahead, side, on, over = deviation(body, m, look, stance_foot, k.placement.lookahead)
+    ahead = 0.5 * m.pendulum_speed * m.period - m.step_trim + k.parts.foot_placement * k.placement.sagittal_gain * ahead
+    ahead += k.hands.load_lead * look.shifted + look.pushed - m.alpha * m.speed
+    side = half + 0.5 * m.drift * m.period + k.parts.foot_placement * k.placement.coronal_gain * side
+    if k.placement.fixed_alpha:
+        ahead = k.placement.sagittal_gain * pendulum_step(look.speed, look.com[2] - stance_foot[2], body.gravity)
+        ahead -= k.placement.alpha * m.speed
         on = 0.0
     return clamp(ahead, -most, most) + on, clamp(side, -most, most) + over
 
@@ -87,8 +87,8 @@ def _step_time(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
         return m.time_left / max(1.0 - m.phase, 0.05)
     ahead, side, _, _ = deviation(body, m, look, foot_place(body, f, i, int(m.stance)), 0.0)
     off = math.sqrt(ahead * ahead + side * side) / body.size
-    hurry = clamp((off - k.hurry_from) / (k.hurry_to - k.hurry_from), 0.0, 1.0)
-    quick = min(m.period, k.hurry_period * math.sqrt(body.size))
+    hurry = clamp((off - k.steps.hurry_from) / (k.steps.hurry_to - k.steps.hurry_from), 0.0, 1.0)
+    quick = min(m.period, k.steps.hurry_period * math.sqrt(body.size))
     return m.period + hurry * (quick - m.period)
 
 
@@ -97,13 +97,13 @@ def _far_enough(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """Whether a foot that steps against a push is so far out that it had better come down: a longer step is a split."""
     ahead, side, _, _ = deviation(body, m, look, foot_place(body, f, i, int(m.stance)), 0.0)
     size = math.sqrt(ahead * ahead + side * side)
-    if size < k.hurry_from * body.size:
+    if size < k.steps.hurry_from * body.size:
         return False
     out = sub(foot_place(body, f, i, 1 - int(m.stance)), look.com)
     if look.speed * ahead + look.drift * side <= 0.0:  # slower than its walk, but not falling that way
         return False
     usual = max(0.5 * m.pendulum_speed * m.period * ahead, 0.0)
-    return (dot(out, look.ahead) * ahead + dot(out, look.left) * side - usual) / size > k.land_at * body.leg
+    return (dot(out, look.ahead) * ahead + dot(out, look.left) * side - usual) / size > k.steps.land_at * body.leg
 
 
 @inner
@@ -129,7 +129,7 @@ def _may_stand(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     return (
         abs(dot(apart, look.ahead)) < 0.12 * body.size
         and dot(apart, look.left) > 0.6 * stand_width(body, k)
-        and -0.7 * k.stand_lean * body.size < lean < 0.3 * k.stand_lean * body.size  # ankles hold less ahead than back
+        and -0.7 * k.stand.lean * body.size < lean < 0.3 * k.stand.lean * body.size  # ankles hold less ahead than back
         and abs(sway) < 0.8 * half
     )
 
@@ -148,7 +148,7 @@ def lack(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """m that the body, left alone, would come to rest short of where it must to walk on over the stance foot."""
     foot = foot_place(body, f, i, int(m.stance))
     off = sub(look.com, foot)
-    return k.pass_lead * body.size - dot(off, look.ahead) - look.speed / pendulum_rate(body, look, foot)
+    return k.crossing.capture_lead * body.size - dot(off, look.ahead) - look.speed / pendulum_rate(body, look, foot)
 
 
 @inner
@@ -157,7 +157,7 @@ def inside(body, k, m):  # type: ignore[no-untyped-def]
 
     From there a pendulum falls to where the other one lands. Who shifts its weight comes from the inside anyway.
     """
-    return 0.0 if m.mode == SHIFT else k.pass_inside * body.size
+    return 0.0 if m.mode == SHIFT else k.crossing.capture_inside * body.size
 
 
 @inner
@@ -176,7 +176,10 @@ def _over_foot(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
         return lacks < (0.09 if m.clock > 0.2 else 0.07) * body.size
     if loaded(body, look) and lacks < -0.1 * body.size:  # too fast: it brakes on both feet
         return False
-    if loaded(body, look) and abs(aside(body, m, look, f, i) - inside(body, k, m)) > k.pass_aside * body.size:
+    if (
+        loaded(body, look)
+        and abs(aside(body, m, look, f, i) - inside(body, k, m)) > k.crossing.capture_aside * body.size
+    ):
         return lacks < -0.03 * body.size
     return lacks < 0.0  # who waits until it is over it sideways as well is too fast then
 
@@ -185,7 +188,7 @@ def _over_foot(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
 def _poised(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """Whether the weight is so far on the stance foot that the other may step over something."""
     off = abs(aside(body, m, look, f, i) - inside(body, k, m))
-    return off < k.pass_aside * body.size and lack(body, k, m, look, f, i) < 0.055 * body.size
+    return off < k.crossing.capture_aside * body.size and lack(body, k, m, look, f, i) < 0.055 * body.size
 
 
 @inner
@@ -197,7 +200,7 @@ def _may_halt(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     lean, sway, half = _capture(body, look, f, i)
     room = 0.5 * abs(dot(apart, look.ahead))
     beside = room < 0.06 * body.size and 0.5 < dot(apart, look.left) / stand_width(body, k) < 2.0
-    most = k.stand_lean * body.size
+    most = k.stand.lean * body.size
     return beside and -0.6 * most - room < lean < 0.25 * most + room and abs(sway) < 0.75 * half
 
 
@@ -255,7 +258,7 @@ def decide(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
         m.phase += going * body.dt / _step_time(body, k, m, look, f, i)
         if m.planned == 0.0 and m.phase > 0.2 and m.phase < 1.0 and _far_enough(body, k, m, look, f, i):
             m.phase = 1.0
-        if m.phase >= k.latest_strike or (m.phase > k.earliest_strike and _lands(body, m, look, f, i)):
+        if m.phase >= k.steps.latest_strike or (m.phase > k.steps.earliest_strike and _lands(body, m, look, f, i)):
             forced = m.planned == 1.0 and look.touching[swing] and (m.halt != 1.0 or crosses(body, m))
             if _may_stand(body, k, m, look, f, i):
                 m.mode, m.clock = STAND, 0.0
@@ -268,17 +271,17 @@ def decide(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
                 m.halt = 0.0
             m.stance = swing
             if forced and (leads or not _over_foot(body, k, m, look, f, i)):
-                m.mode, m.clock = PASS, -k.strike_time if leads else 0.0
+                m.mode, m.clock = PASS, -k.crossing.shortest_double_support if leads else 0.0
             else:
                 _begin_step(body, m, f, i, swing)
         return
     if m.mode == PASS:
-        if (m.clock > 0.0 and _over_foot(body, k, m, look, f, i)) or m.clock > k.pass_time:
+        if (m.clock > 0.0 and _over_foot(body, k, m, look, f, i)) or m.clock > k.crossing.longest_double_support:
             _begin_step(body, m, f, i, int(m.stance))
         return
     lean, sway, half = _capture(body, look, f, i)
-    steady = k.busy_steadiness if busy(m) or m.halt == 2.0 else 1.0  # who steps while bent down falls
-    pushed = abs(lean) > steady * k.stand_lean * body.size or abs(sway) > half + steady * k.stand_sway * body.size
+    steady = k.stand.busy_steadiness if busy(m) or m.halt == 2.0 else 1.0  # who steps while bent down falls
+    pushed = abs(lean) > steady * k.stand.lean * body.size or abs(sway) > half + steady * k.stand.sway * body.size
     turn = wrapped(m.wish_heading - look.heading) if m.crouch < 0.1 else 0.0  # nobody turns while crouching
     if pushed and m.clock > 0.1:
         m.halt = 0.0
@@ -297,8 +300,8 @@ def decide(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
         whole = dot(sub(stance, other), look.left)
         moved = dot(sub(look.com, other), look.left) / whole if abs(whole) > 0.01 else 1.0
         if m.halt == 2.0:
-            ready = _poised(body, k, m, look, f, i) or m.clock > k.pass_time
+            ready = _poised(body, k, m, look, f, i) or m.clock > k.crossing.longest_double_support
         else:
-            ready = moved > 0.5 + 0.5 * k.shift_share or m.clock > 0.6
+            ready = moved > 0.5 + 0.5 * k.stand.shift_share or m.clock > 0.6
         if ready:
             _begin_step(body, m, f, i, int(m.stance))

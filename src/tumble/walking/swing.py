@@ -18,8 +18,8 @@ def _clear_of(body, k, look, stance_foot, out, calm, x, y):  # type: ignore[no-u
     """The place (x, y) of a swing foot, moved to its own side where it would cross the stance leg (section 5.3.5)."""
     ahead = (x - stance_foot[0]) * look.ahead[0] + (y - stance_foot[1]) * look.ahead[1]
     side = out * ((x - stance_foot[0]) * look.left[0] + (y - stance_foot[1]) * look.left[1])
-    near = 1.0 - abs(ahead) / (k.clear_ahead * body.size)
-    lacks = k.clear_side * body.size - side
+    near = 1.0 - abs(ahead) / (k.steps.clear_ahead * body.size)
+    lacks = k.steps.clear_side * body.size - side
     if near <= 0.0 or lacks <= 0.0:
         return x, y
     move = calm * out * lacks * min(1.0, 2.0 * near)
@@ -55,7 +55,7 @@ def _over(body, terrain, k, m, x, y, ankle, phase):  # type: ignore[no-untyped-d
         m.phase_rate = 0.0
     elif low and not crosses(body, m):
         s = min(s, m.clear_from)
-    z -= body.size * k.feel_down * max(m.phase - 1.0, 0.0)
+    z -= body.size * k.steps.feel_down * max(m.phase - 1.0, 0.0)
     x, y = _moved_to(m, s, x, y)
     return (x, y, z)
 
@@ -68,7 +68,7 @@ def _clear_knee(body, k, m, hip, target, side, swing):  # type: ignore[no-untype
     """
     ahead = (math.cos(m.heading), math.sin(m.heading), 0.0)
     out = 1.0 if swing == 0 else -1.0
-    room = k.knee_room * body.size
+    room = k.crossing.knee_room * body.size
     backs = 9 if target[2] - body.ankle[swing] < m.obstacle_top else 1  # one that is up already goes on
     for turn in range(7):
         angle = 0.17 * turn
@@ -96,14 +96,14 @@ def _ankle_target(body, terrain, k, m, look, stance_foot, angles, offset, ankle,
     if m.planned == 1.0:
         x, y = _moved_to(m, m.clear_to, x, y)
     x, y = (1.0 - t) * x + t * m.swing_start[0], (1.0 - t) * y + t * m.swing_start[1]
-    strayed = abs(offset[1] - 0.5 * m.step_width * out) / (k.clear_calm * body.size)
+    strayed = abs(offset[1] - 0.5 * m.step_width * out) / (k.steps.clear_calm * body.size)
     x, y = _clear_of(body, k, look, stance_foot, out, clamp(2.0 - strayed, 0.0, 1.0), x, y)
     x += ahead_style * look.ahead[0] + out_style * look.left[0]
     y += ahead_style * look.ahead[1] + out_style * look.left[1]
     if terrain is not None and m.planned == 1.0 and m.level_step == 0.0:
         return _over(body, terrain, k, m, x, y, ankle, phase)
     lift = angles[FOOT_HEIGHT] + m.step_height * 4.0 * phase * (1.0 - phase)
-    lift -= k.feel_down * max(m.phase - 1.0, 0.0)  # no ground yet: feel for it
+    lift -= k.steps.feel_down * max(m.phase - 1.0, 0.0)  # no ground yet: feel for it
     return (x, y, m.ground + body.ankle[swing] + body.size * lift)
 
 
@@ -123,10 +123,10 @@ def swing(body, terrain, k, styles, m, look, f, i, angles, torque):  # type: ign
     offset = step_offset(body, k, m, look, stance_foot)
     phase = min(m.phase, 1.0)
     toe_out = _toe_out(styles, m) * (1.0 if swing == 0 else -1.0)
-    yaw = look.heading + toe_out + k.foot_anticipation * m.twist
+    yaw = look.heading + toe_out + k.follow.foot_anticipation * m.twist
     if m.planned == 1.0 and m.trailing == 1.0:
         high = clamp((m.obstacle_top - m.ground) / (OVER * body.leg), 0.0, 1.0)
-        yaw += k.turn_out * high * math.sin(math.pi * phase) * (1.0 if swing == 0 else -1.0)
+        yaw += k.crossing.turn_out * high * math.sin(math.pi * phase) * (1.0 if swing == 0 else -1.0)
     side = (-math.sin(yaw), math.cos(yaw), 0.0)
     hip = vec(f.xanchor[i, body.joint[leg + THIGH]])
     ankle = vec(f.xanchor[i, body.joint[leg + FOOT]])
@@ -149,14 +149,14 @@ def swing(body, terrain, k, styles, m, look, f, i, angles, torque):  # type: ign
     if trails:
         across, target = _clear_knee(body, k, m, hip, target, side, swing)
     next_pose, next_knee = leg_pose(hip, target, body.thigh[swing], body.shin[swing], across, 0.993)
-    most = k.cross_rate if m.planned == 1.0 else k.swing_rate
+    most = k.crossing.swing_rate if m.planned == 1.0 else k.steps.swing_rate
     rate = shortened(scale(1.0 / later, turn_between(pose, next_pose)), most)
     knee_rate = clamp((next_knee - knee) / later, -most, most)
     spin = sub(sub(rate, look.spin), spin_of(body, f.xaxis[i], f.qvel[i], leg + THIGH))
     error = turn_between(rotation_of(f, body, i, leg + THIGH), pose)
-    firm = 1.0 + k.load_firmness * (look.total / body.total - 1.0)
+    firm = 1.0 + k.hands.load_firmness * (look.total / body.total - 1.0)
     if crosses(body, m):
-        firm *= k.cross_firmness
+        firm *= k.crossing.firmness
     put(
         torque,
         leg + THIGH,

@@ -14,9 +14,7 @@ Traps: the law moves on a memory in the state, so it is asked once for each phys
 used again.
 """
 
-from collections import namedtuple
 from collections.abc import Mapping, Sequence
-from dataclasses import fields as dataclass_fields
 from typing import Any
 
 import numpy as np
@@ -35,9 +33,6 @@ from tumble.walking.style import Style, builtin_styles, check_style, table_of
 from tumble.walking.terrain import terrain_of
 from tumble.world.scene import Scene
 from tumble.world.sims import Law, Sims
-
-# WalkSettings as compiled code takes it.
-Constants: Any = namedtuple("Constants", [f.name for f in dataclass_fields(WalkSettings)])  # type: ignore[misc]
 
 
 class Walker(Controller):
@@ -96,14 +91,13 @@ class Walker(Controller):
     def _configure(self, settings: WalkSettings) -> None:
         self.settings = settings
         self._body, self._terrain = body_of(self.scene, settings), terrain_of(self.scene)
-        self._constants = Constants(*(float(value) for value in vars(settings).values()))
         self._lay()
 
     def _lay(self) -> None:
         """Lay down what compiled code needs, once anything of it is another."""
         if self._sims is not None:
             fields = fields_of(self._sims)
-            self._rows = Address(rows_of(self._body, self._terrain, self._constants, self._table, fields, self._out))
+            self._rows = Address(rows_of(self._body, self._terrain, self.settings, self._table, fields, self._out))
 
     @property
     def arms(self) -> np.ndarray:

@@ -45,7 +45,7 @@ def _pushed(body, k, m, f, i):  # type: ignore[no-untyped-def]
     """
     pull = -m.haul
     if m.haul < 0.0:
-        pull += k.pull_felt * (clamp(m.pulled, 0.0, k.pull_most * pull) - pull)
+        pull += k.hands.pull_felt * (clamp(m.pulled, 0.0, k.hands.pull_most * pull) - pull)
     return pull_lever(body, m, f, i) * pull
 
 
@@ -79,13 +79,13 @@ def _towards(value, wish, step):  # type: ignore[no-untyped-def]
 @inner
 def stand_width(body, k):  # type: ignore[no-untyped-def]
     """m between the feet of a body that stands."""
-    return max(k.stand_width * body.size, body.hips)
+    return max(k.stand.width * body.size, body.hips)
 
 
 @inner
 def follow(body, k, styles, m, look):  # type: ignore[no-untyped-def]
     """Bring what is followed nearer to what is wished, at the rates of the settings."""
-    share = body.dt / k.blend_time
+    share = body.dt / k.follow.blend_time
     if m.style != m.wish_style:
         m.blend += share
         if m.blend >= 1.0:
@@ -94,7 +94,7 @@ def follow(body, k, styles, m, look):  # type: ignore[no-untyped-def]
     period = m.wish_period if m.wish_period > 0.0 else numbers[0]
     width = m.wish_step_width if m.wish_step_width >= 0.0 else numbers[1] * body.hips / HUMANOID_HIPS
     if m.haul < 0.0:
-        period = min(period, k.pull_period * math.sqrt(body.size))
+        period = min(period, k.hands.pull_period * math.sqrt(body.size))
     m.period = _towards(m.period, max(period, m.least_period), share)
     if m.wish_speed == 0.0 or m.speed_limit == 0.0:
         width = max(width, stand_width(body, k))
@@ -102,24 +102,24 @@ def follow(body, k, styles, m, look):  # type: ignore[no-untyped-def]
     m.step_height = _towards(m.step_height, m.wish_step_height, 0.2 * share)
     bend = max(m.wish_bend, m.duck_bend) if m.duck_bend > 0.0 else m.wish_bend
     m.bend = _towards(m.bend, bend, share)
-    m.crouch = _towards(m.crouch, max(m.wish_crouch, m.duck_crouch, m.down_crouch), k.crouch_rate * body.dt)
+    m.crouch = _towards(m.crouch, max(m.wish_crouch, m.duck_crouch, m.down_crouch), k.joints.crouch_rate * body.dt)
     still = m.mode == STAND or m.mode == SHIFT
     wish = 0.0 if still else m.wish_speed
-    if abs(wrapped(m.wish_heading - look.heading)) > k.slow_turn:  # V_d within a turn, section 5.3.5
-        wish = clamp(wish, -k.turn_speed, k.turn_speed)
+    if abs(wrapped(m.wish_heading - look.heading)) > k.follow.slow_turn:  # V_d within a turn, section 5.3.5
+        wish = clamp(wish, -k.follow.turn_speed, k.follow.turn_speed)
     wish = min(wish, m.speed_limit)
-    m.speed = _towards(m.speed, wish, k.speed_rate * body.dt)
-    m.drift = _towards(m.drift, 0.0 if still else m.wish_drift, k.speed_rate * body.dt)
+    m.speed = _towards(m.speed, wish, k.follow.speed_rate * body.dt)
+    m.drift = _towards(m.drift, 0.0 if still else m.wish_drift, k.follow.speed_rate * body.dt)
     # integral action: what the body loses at footstrikes is made up by shorter steps
     # the slower it walks the less: what a turn or a start has left there would make it stumble where it stops
     quick = m.speed if m.speed > 0.0 else 2.0 * m.speed
-    most = 0.0 if still or k.fixed_alpha else k.longest_trim * body.leg * min(quick * quick, 1.0)
-    m.step_trim = clamp(m.step_trim + k.trim_rate * body.dt * (m.speed - look.speed), -most, most)
-    m.mean_speed += (look.speed - m.mean_speed) * body.dt / k.mean_time
-    m.pendulum_speed = clamp(m.speed, m.mean_speed - k.speed_lead, m.mean_speed + k.speed_lead)
+    most = 0.0 if still or k.placement.fixed_alpha else k.placement.longest_trim * body.leg * min(quick * quick, 1.0)
+    m.step_trim = clamp(m.step_trim + k.placement.trim_rate * body.dt * (m.speed - look.speed), -most, most)
+    m.mean_speed += (look.speed - m.mean_speed) * body.dt / k.placement.mean_time
+    m.pendulum_speed = clamp(m.speed, m.mean_speed - k.placement.speed_lead, m.mean_speed + k.placement.speed_lead)
     if not still:
         # a load that is held out ahead is slow to turn
-        turn = k.turn_rate * body.dt / (1.0 + (look.total / body.total - 1.0) * k.load_turning)
+        turn = k.follow.turn_rate * body.dt / (1.0 + (look.total / body.total - 1.0) * k.hands.load_turning)
         m.heading += clamp(wrapped(m.wish_heading - m.heading), -turn, turn)
-    twist = clamp(wrapped(m.wish_heading - look.heading), -k.longest_twist, k.longest_twist)
-    m.twist = _towards(m.twist, 0.0 if m.mode == STAND else twist, k.twist_rate * body.dt)
+    twist = clamp(wrapped(m.wish_heading - look.heading), -k.follow.longest_twist, k.follow.longest_twist)
+    m.twist = _towards(m.twist, 0.0 if m.mode == STAND else twist, k.follow.twist_rate * body.dt)
