@@ -140,7 +140,7 @@ def _dance(m, dancer, moves, now):  # type: ignore[no-untyped-def]
         dancer.facing = wrapped(dancer.facing + move[TURN])
     move = moves[int(dancer.move - 1.0) % moves.shape[0]]
     m.wish_speed = move[SPEED]
-    _wish_style(m, move[STYLE])
+    _wish_style(m, int(move[STYLE]))
     m.wish_period, m.wish_step_height, m.wish_bend = move[PERIOD], move[HEIGHT], move[BEND]
 
 

@@ -48,6 +48,12 @@ def clamp(x, low, high):  # type: ignore[no-untyped-def]
 
 
 @inner
+def towards(x, wish, step):  # type: ignore[no-untyped-def]
+    """x, moved towards a wish by a step at most."""
+    return x + clamp(wish - x, -step, step)
+
+
+@inner
 def shortened(a, longest):  # type: ignore[no-untyped-def]
     """The vector, made shorter where it is longer than `longest`."""
     length = math.sqrt(dot(a, a))
@@ -112,6 +118,12 @@ def from_axes(x, y, z):  # type: ignore[no-untyped-def]
 def wrapped(angle):  # type: ignore[no-untyped-def]
     """The angle within [-pi, pi)."""
     return angle - 2.0 * math.pi * math.floor((angle + math.pi) / (2.0 * math.pi))
+
+
+@inner
+def along(heading, place):  # type: ignore[no-untyped-def]
+    """How far along a heading, rad, a place is from the origin, m: x cos + y sin."""
+    return place[0] * math.cos(heading) + place[1] * math.sin(heading)
 
 
 @inner

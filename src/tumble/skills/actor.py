@@ -71,7 +71,7 @@ class Actor:
     @property
     def stands(self) -> bool:
         """Whether it stands on both feet."""
-        return bool(self._walk.mode == mem.STAND)
+        return bool(self._walk.mode == mem.Mode.STAND)
 
     @property
     def still(self) -> bool:
@@ -163,7 +163,7 @@ class Actor:
         """See `Walker.wish`."""
         self.walker.wish(self.sims, rows=[self.row], **wishes)
 
-    def reach(self, hand: int, target: Sequence[float] | np.ndarray, frame: int = mem.WORLD) -> None:
+    def reach(self, hand: int, target: Sequence[float] | np.ndarray, frame: mem.Frame = mem.Frame.WORLD) -> None:
         """See `Walker.reach`."""
         self.walker.reach(self.sims, self.row, hand, target, frame)
 

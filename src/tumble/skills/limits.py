@@ -40,7 +40,7 @@ def limits_of(scene: Scene) -> Limits:
     """The limits of a scene's character."""
     body, data = body_of(scene, WalkSettings()), scene.show(scene.state())
     left, right = (data.body(f"{side}_upper_arm").xpos for side in ("left", "right"))
-    short, long = sorted(float(arm) for arm in body.upper + body.fore)
+    short, long = sorted(float(arm) for arm in body.arms.upper + body.arms.fore)
     return Limits(
         shoulder=float(left[2] + right[2]) / 2, between=float(left[1] - right[1]) / 2, short_arm=short, long_arm=long,
         size=body.size, both_hands=BOTH_HANDS * body.scale, one_hand=ONE_HAND * body.scale,

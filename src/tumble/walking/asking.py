@@ -49,7 +49,7 @@ def index_of(styles: Sequence[Style], name: str) -> int:
     return names.index(name)
 
 
-def wish_style(m: Any, style: float) -> None:
+def wish_style(m: Any, style: int) -> None:
     """Want a style from now on.
 
     A blend that is under way turns round where it is asked to, and goes on to a third style from the nearer of its
@@ -72,7 +72,7 @@ def wish(
     """Write wishes into memories (rows,), see `Walker.wish`."""
     chosen = slice(None) if rows is None else rows
     if style is not None:
-        number = float(index_of(styles, style))
+        number = index_of(styles, style)
         for row in np.atleast_1d(np.arange(len(memory))[chosen]):
             wish_style(memory[row], number)
     for name, value in wishes.items():

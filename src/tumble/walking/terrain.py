@@ -31,6 +31,15 @@ BENDS = np.linspace(0.0, 1.3, 14)  # rad, of the table of crowns
 FIRST, LAST, TOP, FIRM = 0, 1, 2, 3  # of a span; FIRM: 1 where one may stand on it
 THICK = 0.5  # m, of the thickest that is stepped over and not onto
 EDGE = 1e-4  # m beside an edge, where levels are compared
+SAME = 0.01  # m between heights that count as one level
+FLAT = 0.005  # m between heights under one foot
+STEP = 0.02  # m from which on the ground goes up or down
+RISES = 0.05  # m from which on something is a hurdle
+UPWARDS = 1.2  # times as long as ahead that a foot's way up or down takes
+SHORTEST = 0.05  # m, of a part of its way
+SLOW_END, SOFT = 1.15, 0.05  # times the way down, whose last bit is slow; m of that bit
+NOWHERE = 1e9  # m, a place that there is not
+FAR = 1e8  # m, beyond which a place is none
 
 
 class Terrain(NamedTuple):
@@ -156,7 +165,7 @@ def stretch(box, ahead, left, right_edge, left_edge):  # type: ignore[no-untyped
       ahead, left: the directions, unit vectors.
       right_edge, left_edge: the band, m along `left` from the world's origin.
     """
-    first, last = 1e9, -1e9
+    first, last = NOWHERE, -NOWHERE
     for i in range(4):
         s, c = _corner(box, ahead, left, i)
         t, d = _corner(box, ahead, left, (i + 1) % 4)
@@ -229,7 +238,7 @@ def holds(spans, count, s, heel, toe):  # type: ignore[no-untyped-def]
             return False
         for edge in (spans[j, FIRST], spans[j, LAST]):
             under = s - heel + EDGE < edge < s + toe - EDGE
-            if under and abs(level(spans, count, edge - EDGE) - level(spans, count, edge + EDGE)) > 0.005:
+            if under and abs(level(spans, count, edge - EDGE) - level(spans, count, edge + EDGE)) > FLAT:
                 return False
     return True
 
@@ -239,7 +248,7 @@ def footing(spans, count, s, heel, toe, way):  # type: ignore[no-untyped-def]
     """The place nearest to s, ahead (way 1) or behind (-1), where a foot is wholly on one level; s +- 1e9 if none."""
     if holds(spans, count, s, heel, toe):
         return s
-    best = 1e9
+    best = NOWHERE
     for j in range(count):
         for edge in (spans[j, FIRST], spans[j, LAST]):
             for place in (edge + heel, edge - toe):
@@ -252,10 +261,10 @@ def footing(spans, count, s, heel, toe, way):  # type: ignore[no-untyped-def]
 @inner
 def next_edge(spans, count, s):  # type: ignore[no-untyped-def]
     """Where the ground goes up or down next, ahead of s, m; 1e9 where it does not."""
-    first = 1e9
+    first = NOWHERE
     for j in range(count):
         for edge in (spans[j, FIRST], spans[j, LAST]):
-            if s < edge < first and abs(level(spans, count, edge - EDGE) - level(spans, count, edge + EDGE)) > 0.02:
+            if s < edge < first and abs(level(spans, count, edge - EDGE) - level(spans, count, edge + EDGE)) > STEP:
                 first = edge
     return first
 
@@ -274,9 +283,9 @@ def far_side(spans, count, edge):  # type: ignore[no-untyped-def]
 def is_hurdle(spans, count, edge):  # type: ignore[no-untyped-def]
     """Whether what begins at an edge rises, is no platform, and ends on the level before it."""
     before, far = level(spans, count, edge - EDGE), far_side(spans, count, edge)
-    if far - edge > THICK or level(spans, count, edge + EDGE) < before + 0.05:
+    if far - edge > THICK or level(spans, count, edge + EDGE) < before + RISES:
         return False
-    return abs(level(spans, count, far + EDGE) - before) < 0.02
+    return abs(level(spans, count, far + EDGE) - before) < STEP
 
 
 @inner
@@ -287,7 +296,7 @@ def wall(spans, count, s, length, over, climb, reach):  # type: ignore[no-untype
       length: of the foot with its gaps, m.
       over, climb, reach: highest obstacle, highest step and longest step across, m.
     """
-    first = 1e9
+    first = NOWHERE
     for j in range(count):
         begin = spans[j, FIRST]
         if begin <= s:
@@ -308,16 +317,16 @@ def passage(spans, count, start, land, heel, toe, gap):  # type: ignore[no-untyp
     """
     low, high = min(start, land), max(start, land)
     before, after = level(spans, count, start), level(spans, count, land)
-    top, front, back = max(before, after), 1e9, -1e9
+    top, front, back = max(before, after), NOWHERE, -NOWHERE
     for j in range(count):
         if spans[j, LAST] <= low - heel + 2.0 * gap or spans[j, FIRST] >= high + toe - 2.0 * gap:
             continue
         top = max(top, spans[j, TOP])
-        if spans[j, TOP] > before + 0.01 and spans[j, FIRST] >= start:
+        if spans[j, TOP] > before + SAME and spans[j, FIRST] >= start:
             front = min(front, spans[j, FIRST] - toe)
-        if spans[j, TOP] > after + 0.01:
+        if spans[j, TOP] > after + SAME:
             back = max(back, spans[j, LAST] + heel)
-    return top, (start if front > 1e8 else front), (land if back < -1e8 else back)
+    return top, (start if front > FAR else front), (land if back < -FAR else back)
 
 
 @inner
@@ -332,11 +341,11 @@ def lay_path(path, start, front, back, land, low, high, last, pace):  # type: ig
       low, high, last: heights of the ankle at the start, over what is passed, at the landing, m.
       pace: m/s of a foot.
     """
-    rise = max(abs(front - start), 1.2 * (high - low), 0.05) / pace
-    over = max(back - front, 0.05) / pace
-    fall = max(0.5 * (land - back), 1.2 * (high - last), 0.05) / pace
-    whole = rise + over + 1.15 * fall
-    near = last + min(0.05, 0.5 * (high - last))
+    rise = max(abs(front - start), UPWARDS * (high - low), SHORTEST) / pace
+    over = max(back - front, SHORTEST) / pace
+    fall = max(0.5 * (land - back), UPWARDS * (high - last), SHORTEST) / pace
+    whole = rise + over + SLOW_END * fall
+    near = last + min(SOFT, 0.5 * (high - last))
     for j, (when, s, z) in enumerate((
         (0.0, start, low), (rise, front, high), (rise + over, back, high), (rise + over + fall, land, near),
         (whole, land, last),

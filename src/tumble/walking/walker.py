@@ -27,7 +27,7 @@ from tumble.settings import replaced
 from tumble.walking.asking import begin, facing, index_of, refusal, wish, wishes_of
 from tumble.walking.body import ARMS, DRIVE, body_of, fields_of
 from tumble.walking.kernel import control_rows, rows_of
-from tumble.walking.memory import FREE, MEMORY, WALKER, WORLD
+from tumble.walking.memory import MEMORY, WALKER, Frame
 from tumble.walking.settings import WalkSettings
 from tumble.walking.style import Style, builtin_styles, check_style, table_of
 from tumble.walking.terrain import terrain_of
@@ -102,7 +102,7 @@ class Walker(Controller):
     @property
     def arms(self) -> np.ndarray:
         """(2,): from shoulder to palm, left and right, m."""
-        return self._body.upper + self._body.fore
+        return self._body.arms.upper + self._body.arms.fore
 
     @property
     def mass(self) -> float:
@@ -151,14 +151,14 @@ class Walker(Controller):
         wish(sims.memory(MEMORY), self.styles, rows, style, **wishes)
 
     def reach(
-        self, sims: Sims, row: int, hand: int, target: Sequence[float] | np.ndarray | None, frame: int = WORLD
+        self, sims: Sims, row: int, hand: int, target: Sequence[float] | np.ndarray | None, frame: Frame = Frame.WORLD
     ) -> None:
         """Bring a hand (0 left, 1 right) to a place, m, or let it swing (None) from the next control on.
 
         The place is in the WORLD's frame, or the BODY's: ahead, left and up of the pelvis.
         """
         memory = sims.memory(MEMORY)[row]
-        memory.hand_frame[hand] = FREE if target is None else frame
+        memory.hand_frame[hand] = Frame.FREE if target is None else frame
         if target is not None:
             memory.hand_target[hand] = target
 
