@@ -27,6 +27,7 @@ from typing import Any
 
 import numba
 from numba.core.caching import IndexDataCacheFile
+from numba.core.types import unliteral
 
 PACKAGE = Path(__file__).parents[1]
 ENTRY: dict[str, Any] = {"no_cfunc_wrapper": True, "error_model": "numpy"}
@@ -54,7 +55,16 @@ def inner(function: Callable | None = None, /, *, allocates: bool = False, **opt
     """
     if function is None:
         return lambda given: inner(given, allocates=allocates, **options)
-    return numba.njit(**INNER, _nrt=allocates, **options)(function)
+    return _plain(numba.njit(**INNER, _nrt=allocates, **options)(function))
+
+
+def _plain(made: Any) -> Any:
+    """Have a constant be a number like any other where it is handed on: else all is compiled for each value of it."""
+    template = made.get_call_template
+    made.get_call_template = lambda given, named: template(
+        tuple(unliteral(kind) for kind in given), {name: unliteral(kind) for name, kind in named.items()}
+    )
+    return made
 
 
 def entry(function: Callable | None = None, /, *, allocates: bool = False, **options: Any) -> Any:
