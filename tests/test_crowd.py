@@ -10,7 +10,7 @@ from conftest import Still
 from tumble.characters import biped, humanoid
 from tumble.crowds.crowd import Crowd as Dancing
 from tumble.crowds.crowd import DanceSettings, dances
-from tumble.crowds.kernel import MEMORY, take_body
+from tumble.crowds.kernel import MEMORY
 from tumble.errors import UserError
 from tumble.goals.wants import Do, Go
 from tumble.live.commands import Drag, Explode, Reset
@@ -235,10 +235,10 @@ def test_a_companion_can_be_dragged_and_blown_away(pair):
 # ---- control
 
 
-def test_bodies_are_taken_apart_as_they_were_put_together(pair):
+def test_bodies_of_a_cast_are_as_they_are_alone(pair):
     crowd = Dancing(pair)
     for i, prefix in enumerate(pair.cast):
-        one = take_body.py_func(crowd._bodies, i)
+        one = crowd._bodies[i]
         alone = Walker(walking_scene(pair.cast[prefix]))._body
         for name in Body._fields:
             if name not in ("ids", "joint", "dof", "angle", "motor", "damping", "strength", "ground", "palm", "grip"):

@@ -7,16 +7,20 @@ import numpy as np
 import pytest
 
 from tumble.characters import biped
-from tumble.maths.vectors import about, multiply, turned
-from tumble.walking import Walker, WalkSettings
+from tumble.maths import vectors
+from tumble.maths.bundles import Address
+from tumble.maths.compiled import as_entry
+from tumble.walking import Walker, WalkSettings, hands, legs
 from tumble.walking import memory as mem
 from tumble.walking.body import ARMS, BACK, BONES, TORSO, body_of, fields_of
-from tumble.walking.hands import hand_force, use_hands, with_load
-from tumble.walking.legs import arm_pose
 from tumble.world.grips import STIFFNESS, grips_of
 from tumble.world.props import Crate
 from tumble.world.scene import Ground, Scene
 from tumble.world.sims import Sims
+
+about, multiply, turned = map(as_entry, (vectors.about, vectors.multiply, vectors.turned))
+hand_force, use_hands, with_load = map(as_entry, (hands.hand_force, hands.use_hands, hands.with_load))
+arm_pose = as_entry(legs.arm_pose)
 
 MASS = 15.0  # kg of the crate
 
@@ -82,10 +86,10 @@ def test_arms_stretch_towards_what_is_too_far(way):
 def test_a_body_with_a_load_has_mujocos_centre_of_mass(scene, walker, seed):
     sims = begun(scene, walker, tossed(scene, seed))
     hold_both(scene, walker, sims)
-    memory, fields = sims.memory(mem.MEMORY)[0], fields_of(sims)
+    body, memory, fields = body_of(scene, WalkSettings()), sims.memory(mem.MEMORY)[0], fields_of(sims)
     memory.carried = 1.0
     com, velocity = (tuple(map(float, sims.view(name)[0])) for name in ("com", "com_velocity"))
-    total, middle, moving = with_load(body_of(scene, WalkSettings()), memory, fields, 0, com, velocity)
+    total, middle, moving = with_load(Address(body), memory, Address(fields), 0, com, velocity)
     data = scene.show(sims.state[0])
     mujoco.mj_subtreeVel(scene.model, data)
     assert total == pytest.approx(scene.model.body_subtreemass[0])
@@ -105,7 +109,7 @@ def test_arms_and_back_balance_what_hangs_on_the_palms(scene, walker, both, haul
     memory.load, memory.haul, memory.heading = 1.0, haul, 0.7
     way = np.array([math.cos(0.7), math.sin(0.7), 0.0])  # where it is to go, not where the tossed pelvis faces
     torque = np.zeros((len(BONES), 3))
-    use_hands(body, walker._constants, memory, fields, 0, torque)
+    use_hands(Address(body), Address(walker._constants), memory, Address(fields), 0, torque)
     data, expected = scene.show(sims.state[0]), np.zeros(scene.model.nv)
     for hand in (0, 1) if both else (0,):
         jacobian = np.zeros((3, scene.model.nv))
@@ -143,7 +147,7 @@ def test_a_hand_pulls_as_far_out_as_it_is_and_keeps_the_crate_at_the_speed_of_th
     for hand in (0, 1):
         palm = sims.view("site_xpos")[0, scene.model.site(scene.character.palms[hand]).id]
         walker.reach(sims, 0, hand, palm - sims.view("qpos")[0, :3] + (short * body.size, 0.0, 0.0), mem.BODY)
-        force = hand_force(body, walker._constants, memory, fields, 0, hand)
+        force = hand_force(Address(body), Address(walker._constants), memory, Address(fields), 0, hand)
         assert force == pytest.approx(-expected * PULL, abs=1e-9)
 
 

@@ -4,15 +4,18 @@ import numpy as np
 import pytest
 
 from tumble.characters.biped import biped
+from tumble.maths.bundles import Address
+from tumble.maths.compiled import as_entry
 from tumble.walking import Walker
+from tumble.walking import landing as landings
 from tumble.walking import memory as mem
-from tumble.walking.landing import choose, lean_of
 from tumble.walking.settings import WalkSettings
 from tumble.walking.walker import Constants
 from tumble.world.props import Box
 from tumble.world.scene import Ground, Scene
 from tumble.world.sims import Sims
 
+choose, lean_of = as_entry(landings.choose), as_entry(landings.lean_of)
 HEEL, TOE, NEAR, REACH, USUAL = 0.1, 0.2, 0.08, 0.69, 0.4
 FAR = 1e9  # no wall
 K = Constants(*(float(value) for value in vars(WalkSettings()).values()))
@@ -31,7 +34,7 @@ def hurdles(*boxes) -> np.ndarray:
 def landing(spans, start, at, natural, *, halt=0.0, limit=mem.UNLIMITED, heavy=False) -> float:
     (memory,) = np.zeros(1, mem.WALKER).view(np.recarray)
     memory.halt, memory.speed_limit, memory.stoop_distance = halt, limit, mem.UNLIMITED
-    return choose(K, memory, spans, len(spans), start, at, natural, USUAL, HEEL, TOE, NEAR, FAR, REACH, heavy)
+    return choose(Address(K), memory, spans, len(spans), start, at, natural, USUAL, HEEL, TOE, NEAR, FAR, REACH, heavy)
 
 
 def test_shins_lean_more_over_what_is_high_and_less_where_it_is_thick():

@@ -16,7 +16,8 @@ from studio_browser import Studio, Window, browser, until
 from tumble.errors import UserError
 from tumble.goals.wants import Go
 from tumble.live.commands import Restyle
-from tumble.maths.vectors import spline
+from tumble.maths import vectors
+from tumble.maths.compiled import as_entry
 from tumble.studio.choice import Choice
 from tumble.studio.director import Director
 from tumble.studio.style_panel import FIRST, GROUPS, group_of, restyle, words
@@ -258,7 +259,7 @@ def test_the_curve_is_the_one_that_is_walked(fresh):
     knots = np.array(shown(fresh))
     places = np.linspace(0, 1, 41)
     drawn = ask(fresh, f"{places.tolist()}.map((x) => curve.at(x))")
-    np.testing.assert_allclose(drawn, [spline(knots, len(knots), x) for x in places], atol=1e-12)
+    np.testing.assert_allclose(drawn, [as_entry(vectors.spline)(knots, len(knots), x) for x in places], atol=1e-12)
     until(lambda: saved(fresh).foot_height == tuple(map(tuple, knots.tolist())))
     fresh.choose("trajectory", "leg: stance knee")
     until(lambda: shown(fresh) == [list(knot) for knot in NORMAL])

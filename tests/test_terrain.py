@@ -6,31 +6,21 @@ import numpy as np
 import pytest
 
 from tumble.characters.biped import biped
-from tumble.maths.vectors import spline
-from tumble.walking import Walker
+from tumble.maths import vectors
+from tumble.maths.bundles import Address
+from tumble.maths.compiled import as_entry
+from tumble.walking import Walker, terrain
 from tumble.walking import memory as mem
-from tumble.walking.terrain import (
-    BENDS,
-    far_side,
-    footing,
-    gather,
-    ground_at,
-    highest_climb,
-    highest_step,
-    holds,
-    is_hurdle,
-    lay_path,
-    level,
-    next_edge,
-    passage,
-    stretch,
-    terrain_of,
-    thickest_step,
-    wall,
-)
+from tumble.walking.terrain import BENDS, highest_climb, highest_step, terrain_of, thickest_step
 from tumble.world.props import Box
 from tumble.world.scene import Ground, Scene
 from tumble.world.sims import Sims
+
+spline, stretch = as_entry(vectors.spline), as_entry(terrain.stretch)
+gather, ground_at, level = map(as_entry, (terrain.gather, terrain.ground_at, terrain.level))
+footing, holds, wall = map(as_entry, (terrain.footing, terrain.holds, terrain.wall))
+far_side, is_hurdle, next_edge = map(as_entry, (terrain.far_side, terrain.is_hurdle, terrain.next_edge))
+lay_path, passage = map(as_entry, (terrain.lay_path, terrain.passage))
 
 HEEL, TOE, GAP = 0.1, 0.18, 0.03
 
@@ -82,14 +72,15 @@ def test_the_ground_is_the_highest_top():
         Box("a", (1, 0, 0.1), (0.5, 0.5, 0.1), ground=True),
         Box("b", (1.4, 0, 0.15), (0.5, 0.1, 0.15), ground=True),
     ]
-    terrain = terrain_of(scene_of(boxes))
-    assert ground_at(terrain, (0.0, 0.0, 0.0)) == 0
-    assert ground_at(terrain, (0.7, 0.0, 0.0)) == pytest.approx(0.2)
-    assert ground_at(terrain, (1.2, 0.0, 0.0)) == pytest.approx(0.3)
-    assert ground_at(terrain, (1.2, 0.3, 0.0)) == pytest.approx(0.2)
-    count = gather(terrain.boxes, terrain.spans, (1.0, 0.0), (0.0, 1.0), -0.05, 0.05, -1.0, 5.0)
-    assert count == 2 and level(terrain.spans, count, 1.2) == pytest.approx(0.3)
-    assert gather(terrain.boxes, terrain.spans, (1.0, 0.0), (0.0, 1.0), 2.0, 2.1, -1.0, 5.0) == 0
+    ground = terrain_of(scene_of(boxes))
+    laid = Address(ground)
+    assert ground_at(laid, (0.0, 0.0, 0.0)) == 0
+    assert ground_at(laid, (0.7, 0.0, 0.0)) == pytest.approx(0.2)
+    assert ground_at(laid, (1.2, 0.0, 0.0)) == pytest.approx(0.3)
+    assert ground_at(laid, (1.2, 0.3, 0.0)) == pytest.approx(0.2)
+    count = gather(ground.boxes, ground.spans, (1.0, 0.0), (0.0, 1.0), -0.05, 0.05, -1.0, 5.0)
+    assert count == 2 and level(ground.spans, count, 1.2) == pytest.approx(0.3)
+    assert gather(ground.boxes, ground.spans, (1.0, 0.0), (0.0, 1.0), 2.0, 2.1, -1.0, 5.0) == 0
 
 
 def test_no_foot_lands_on_an_edge():
@@ -146,11 +137,11 @@ def test_what_is_too_high_goes_with_the_leg(legs):
 
 
 def test_bars_are_told_from_obstacles_and_a_deeper_bend_is_lower():
-    terrain = terrain_of(scene_of([across("bar", 1.0, 0.1, 1.4, 1.5), across("low", 2.0, 0.1, 0.3, 0.4)]))
-    assert len(terrain.bars) == 1 and len(terrain.boxes) == 1
-    assert terrain.bars[0, 6] == pytest.approx(1.4)
-    assert (np.diff(terrain.crown[: len(BENDS) - 2]) < 0).all()
-    assert terrain.crown[0] == pytest.approx(0.86, abs=0.08)  # hips to the top of the head of a man of 1.75 m
+    ground = terrain_of(scene_of([across("bar", 1.0, 0.1, 1.4, 1.5), across("low", 2.0, 0.1, 0.3, 0.4)]))
+    assert len(ground.bars) == 1 and len(ground.boxes) == 1
+    assert ground.bars[0, 6] == pytest.approx(1.4)
+    assert (np.diff(ground.crown[: len(BENDS) - 2]) < 0).all()
+    assert ground.crown[0] == pytest.approx(0.86, abs=0.08)  # hips to the top of the head of a man of 1.75 m
 
 
 def walked(scene, seconds, **wishes) -> tuple[Sims, np.ndarray]:

@@ -84,8 +84,9 @@ def entry(function: Callable | None = None, /, *, allocates: bool = False, **opt
     return made
 
 
+@cache
 def as_entry(function: Any) -> Any:
-    """An inner function that Python may call: for tests. It is not kept on disk."""
+    """An inner function that Python may call: for tests. The same for the same one; it is not kept on disk."""
 
     def call(*given: Any) -> Any:
         return function(*given)
