@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from tumble.maths.compiled import inner
 
 
@@ -112,6 +114,18 @@ def from_axes(x, y, z):  # type: ignore[no-untyped-def]
 def wrapped(angle):  # type: ignore[no-untyped-def]
     """The angle within [-pi, pi)."""
     return angle - 2.0 * math.pi * math.floor((angle + math.pi) / (2.0 * math.pi))
+
+
+@inner
+def yaw(q):  # type: ignore[no-untyped-def]
+    """Heading of a rotation, rad from the x axis: atan2(2 (w z + x y), 1 - 2 (y^2 + z^2)), in [-pi, pi]."""
+    return math.atan2(2.0 * (q[0] * q[3] + q[1] * q[2]), 1.0 - 2.0 * (q[2] * q[2] + q[3] * q[3]))
+
+
+def yaws(quat: np.ndarray) -> np.ndarray:
+    """Headings (n,) of rotations (n, 4), for Python; see `yaw`."""
+    ahead = 1 - 2 * (quat[:, 2] ** 2 + quat[:, 3] ** 2)
+    return np.asarray(np.arctan2(2 * (quat[:, 0] * quat[:, 3] + quat[:, 1] * quat[:, 2]), ahead))
 
 
 @inner
