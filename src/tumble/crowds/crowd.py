@@ -27,8 +27,9 @@ from tumble.crowds.kernel import MEMORY, Floor, Starts, World, crowd_record, dan
 from tumble.errors import check_number, choose
 from tumble.goals.wants import Balance, Go, Want
 from tumble.maths.bundles import Address
+from tumble.maths.vectors import yaws
 from tumble.settings import replaced
-from tumble.walking.asking import begin, facing, refusal, wish, wishes_of
+from tumble.walking.asking import begin, refusal, wish, wishes_of
 from tumble.walking.body import DRIVE, Fields, body_of
 from tumble.walking.kernel import control_rows, rows_of
 from tumble.walking.settings import WalkSettings
@@ -119,7 +120,7 @@ class Crowd(Controller):
         memory = sims.memory(MEMORY)
         memory.dancers[:] = 0.0
         for who, body in enumerate(self._bodies):
-            ahead = facing(sims.view("xquat")[:, body.ids[0]])
+            ahead = yaws(sims.view("xquat")[:, body.ids[0]])
             begin(memory.walkers[:, who], ahead, self.styles[0])
             memory.dancers.facing[:, who] = ahead
 

@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from tumble.maths.compiled import inner
 
 
@@ -124,6 +126,18 @@ def wrapped(angle):  # type: ignore[no-untyped-def]
 def along(heading, place):  # type: ignore[no-untyped-def]
     """How far along a heading, rad, a place is from the origin, m: x cos + y sin."""
     return place[0] * math.cos(heading) + place[1] * math.sin(heading)
+
+
+@inner
+def yaw(q):  # type: ignore[no-untyped-def]
+    """Heading of a rotation, rad from the x axis: atan2(2 (w z + x y), 1 - 2 (y^2 + z^2)), in [-pi, pi]."""
+    return math.atan2(2.0 * (q[0] * q[3] + q[1] * q[2]), 1.0 - 2.0 * (q[2] * q[2] + q[3] * q[3]))
+
+
+def yaws(quat: np.ndarray) -> np.ndarray:
+    """Headings (n,) of rotations (n, 4), for Python; see `yaw`."""
+    ahead = 1 - 2 * (quat[:, 2] ** 2 + quat[:, 3] ** 2)
+    return np.asarray(np.arctan2(2 * (quat[:, 0] * quat[:, 3] + quat[:, 1] * quat[:, 2]), ahead))
 
 
 @inner

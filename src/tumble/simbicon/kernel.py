@@ -20,6 +20,7 @@ from tumble.maths.vectors import (
     turned,
     vec,
     wrapped,
+    yaw,
 )  # fmt: skip
 from tumble.simbicon.body import Bones, Live
 from tumble.simbicon.gait import Gaits
@@ -102,7 +103,7 @@ def _advance(bones, gaits, m, live, i):  # type: ignore[no-untyped-def]
 @inner
 def _look(bones, m, live, i):  # type: ignore[no-untyped-def]
     q = live.xquat[i, bones.ids[0]]
-    nose = math.atan2(2.0 * (q[0] * q[3] + q[1] * q[2]), 1.0 - 2.0 * (q[2] * q[2] + q[3] * q[3]))
+    nose = yaw(q)
     heading = nose + clamp(wrapped(m.heading - nose), -TURN, TURN)
     c, s = math.cos(heading), math.sin(heading)
     away = sub(vec(live.com[i]), vec(live.xipos[i, bones.ids[bones.feet[int(m.stance)]]]))

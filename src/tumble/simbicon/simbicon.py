@@ -25,6 +25,7 @@ from tumble.control.controller import Controller
 from tumble.errors import UserError, check_number, choose, unknown
 from tumble.goals.wants import Go, Want, name_of, part, parts
 from tumble.maths.bundles import Address
+from tumble.maths.vectors import yaws
 from tumble.simbicon.body import DRIVE, MEMORY, SIMBICON, bones_of, live_of
 from tumble.simbicon.gait import Gait, builtin_gaits, check_gait, roles_of, table_of
 from tumble.simbicon.kernel import Rows, control_rows
@@ -101,10 +102,7 @@ class Simbicon(Controller):
         self._attach(sims)
         memory = sims.memory(MEMORY)
         memory[:] = 0.0
-        quat = sims.view("xquat")[:, self._bones.ids[0]]
-        memory.heading[:] = np.arctan2(
-            2 * (quat[:, 0] * quat[:, 3] + quat[:, 1] * quat[:, 2]), 1 - 2 * (quat[:, 2] ** 2 + quat[:, 3] ** 2)
-        )
+        memory.heading[:] = yaws(sims.view("xquat")[:, self._bones.ids[0]])
 
     def _attach(self, sims: Sims) -> None:
         if sims is not self._sims:

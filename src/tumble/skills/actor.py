@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tumble.maths.vectors import yaws
 from tumble.skills import memory as own
 from tumble.walking import Walker
 from tumble.walking import memory as mem
@@ -126,8 +127,7 @@ class Actor:
     def crate_turn(self, name: str) -> float:
         """Heading of a crate's x axis."""
         start = int(self.scene.model.joint(name).qposadr[0])
-        w, x, y, z = self._qpos[start + 3 : start + 7]
-        return math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+        return float(yaws(self._qpos[None, start + 3 : start + 7])[0])
 
     def handles(self, name: str) -> np.ndarray:
         """(handles, 3): places of a crate's handles."""

@@ -35,12 +35,6 @@ def begin(memory: np.ndarray, heading: np.ndarray, style: Style) -> None:
     memory["speed_limit"] = UNLIMITED
 
 
-def facing(quat: np.ndarray) -> np.ndarray:
-    """Headings (n,), rad from the x axis, of orientations (n, 4)."""
-    ahead = 1 - 2 * (quat[:, 2] ** 2 + quat[:, 3] ** 2)
-    return np.asarray(np.arctan2(2 * (quat[:, 0] * quat[:, 3] + quat[:, 1] * quat[:, 2]), ahead))
-
-
 def index_of(styles: Sequence[Style], name: str) -> int:
     """Number of a style, or the error that lists those there are."""
     names = [style.name for style in styles]

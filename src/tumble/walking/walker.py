@@ -23,8 +23,9 @@ from tumble.control.controller import Controller
 from tumble.errors import choose
 from tumble.goals.wants import Balance, Go, Want
 from tumble.maths.bundles import Address
+from tumble.maths.vectors import yaws
 from tumble.settings import replaced
-from tumble.walking.asking import begin, facing, index_of, refusal, wish, wishes_of
+from tumble.walking.asking import begin, index_of, refusal, wish, wishes_of
 from tumble.walking.body import ARMS, DRIVE, body_of, fields_of
 from tumble.walking.kernel import control_rows, rows_of
 from tumble.walking.memory import MEMORY, WALKER, Frame
@@ -118,7 +119,7 @@ class Walker(Controller):
     def start(self, sims: Sims) -> None:
         """Stand as it is, facing where it faces, in the first style; every wish is forgotten."""
         self._attach(sims)
-        begin(sims.memory(MEMORY), facing(sims.view("xquat")[:, self._body.ids[0]]), self.styles[0])
+        begin(sims.memory(MEMORY), yaws(sims.view("xquat")[:, self._body.ids[0]]), self.styles[0])
 
     def _attach(self, sims: Sims) -> None:
         if sims is not self._sims:
