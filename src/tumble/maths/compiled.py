@@ -27,7 +27,7 @@ from typing import Any
 
 import numba
 from numba.core.caching import IndexDataCacheFile
-from numba.core.types import unliteral
+from numba.core.types.misc import unliteral
 
 PACKAGE = Path(__file__).parents[1]
 ENTRY: dict[str, Any] = {"no_cfunc_wrapper": True, "error_model": "numpy"}
