@@ -203,10 +203,10 @@ def course(boxes, seconds, speed) -> tuple[Sims, np.recarray]:
 def test_it_stops_before_a_high_obstacle_steps_over_it_and_pushes_off_on_both_feet():
     sims, memory = course([across("hurdle", 1.75, 0.1, 0.0, 0.4)], 9.0, 0.7)
     modes, over = memory.mode, memory.obstacle_top > 0.3
-    stood = np.flatnonzero(memory.halt == 2.0)
-    assert sims.view("com")[0, 0] > 2.5 and mem.PASS in modes
-    assert (modes[stood] == mem.STAND).any() and stood[0] < np.flatnonzero(over)[0]
-    assert memory.halt[-1] == 0.0
+    stood = np.flatnonzero(memory.halt == mem.Halt.STOOD)
+    assert sims.view("com")[0, 0] > 2.5 and mem.Mode.DOUBLE_SUPPORT in modes
+    assert (modes[stood] == mem.Mode.STAND).any() and stood[0] < np.flatnonzero(over)[0]
+    assert memory.halt[-1] == mem.Halt.NONE
 
 
 def test_before_a_bar_among_hurdles_it_stands_to_bend_and_steps_bent():
@@ -214,7 +214,7 @@ def test_before_a_bar_among_hurdles_it_stands_to_bend_and_steps_bent():
     sims, memory = course(boxes, 18.0, 0.6)
     over = memory.obstacle_top > 0.1
     bends = np.flatnonzero(np.diff(memory.bend[: over.argmax()]) > 0.0) + 1
-    assert bends.size and (memory.mode[bends] == mem.STAND).all()
+    assert bends.size and (memory.mode[bends] == mem.Mode.STAND).all()
     assert memory.bend[over].min() > 0.5 and memory.crouch[over].min() > 0.3
     assert sims.view("com")[0, 0] > 3.5 and memory.bend[-1] < 0.2
 

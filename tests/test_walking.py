@@ -16,10 +16,11 @@ from tumble.live.session import Session
 from tumble.maths import vectors
 from tumble.maths.bundles import Address
 from tumble.maths.compiled import as_entry
-from tumble.walking import Walker, WalkSettings, balance, builtin_styles, legs, pose
+from tumble.walking import Walker, WalkSettings, builtin_styles, legs, pendulum, pose, torques
 from tumble.walking.asking import wish_style
 from tumble.walking.body import BACK, BONES, FOOT, LEGS, PELVIS, SHIN, THIGH, TORSO, body_of
 from tumble.walking.memory import MEMORY, WALKER
+from tumble.walking.settings import Parts, VelocityTuning
 from tumble.walking.style import FOOT_HEIGHT, read_style, table_of
 from tumble.walking.swing import _clear_of
 from tumble.world.scene import Ground, Scene
@@ -28,10 +29,10 @@ from tumble.world.sims import Sims
 about, multiply, turned = map(as_entry, (vectors.about, vectors.multiply, vectors.turned))
 from_axes, turn_between = map(as_entry, (vectors.from_axes, vectors.turn_between))
 spline, wrapped = map(as_entry, (vectors.spline, vectors.wrapped))
-gait_ahead, gait_place, gait_side = map(as_entry, (legs.gait_ahead, legs.gait_place, legs.gait_side))
+gait_ahead, gait_place, gait_side = map(as_entry, (pendulum.gait_ahead, pendulum.gait_place, pendulum.gait_side))
 knee_for, leg_pose, leg_reach = map(as_entry, (legs.knee_for, legs.leg_pose, legs.leg_reach))
-pendulum_later, pendulum_step = map(as_entry, (legs.pendulum_later, legs.pendulum_step))
-add_gravity, tune_velocity = map(as_entry, (balance.add_gravity, balance.tune_velocity))
+pendulum_later, pendulum_step = map(as_entry, (pendulum.pendulum_later, pendulum.pendulum_step))
+add_gravity, tune_velocity = map(as_entry, (torques.add_gravity, torques.tune_velocity))
 trajectory = as_entry(pose.trajectory)
 
 
@@ -178,7 +179,8 @@ def test_gravity_compensation_is_mujocos_bias_force(scene):
 
 def test_velocity_tuning_is_the_transposed_jacobian(scene):
     data, model = posed(scene), scene.model
-    body, k = body_of(scene, WalkSettings()), Walker(scene, WalkSettings(back_share=1.0, chest_share=1.0))._constants
+    body = body_of(scene, WalkSettings())
+    k = WalkSettings(tuning=VelocityTuning(back_share=1.0, chest_share=1.0))
     force = np.array([30.0, -20.0, 0.0])
     torque = np.zeros((len(BONES), 3))
     leg = LEGS
@@ -372,7 +374,7 @@ def test_it_stands_still(scene, walker):
 
 @pytest.mark.parametrize("part", ["foot_placement", "velocity_tuning", "gravity_compensation"])
 def test_parts_can_be_switched_off(scene, walker, part):
-    lame = Walker(scene, WalkSettings(**{part: False}))
+    lame = Walker(scene, WalkSettings(parts=Parts(**{part: False})))
     whole, less = started(scene, walker, 1, speed=0.6), started(scene, lame, 1, speed=0.6)
     go(whole, walker, 1.0)
     go(less, lame, 1.0)
@@ -429,10 +431,10 @@ def test_who_stands_idles_from_foot_to_foot():
 def test_a_swing_foot_keeps_clear_of_the_stance_foot_unless_pushed():
     """Beside the stance foot it is moved to its own side; far ahead, far to the side, or after a push it is not."""
     scene = scene_of(biped())
-    body, constants = Walker(scene)._body, Walker(scene)._constants
+    body, constants = Walker(scene)._body, WalkSettings()
     look = SimpleNamespace(ahead=(1.0, 0.0, 0.0), left=(0.0, 1.0, 0.0))
     clear = _clear_of.py_func
-    gap = constants.clear_side * body.size
+    gap = constants.steps.clear_side * body.size
     assert clear(body, constants, look, (0.0, 0.0, 0.0), 1.0, 1.0, 0.0, 0.02) == pytest.approx((0.0, gap))
     assert clear(body, constants, look, (0.0, 0.0, 0.0), -1.0, 1.0, 0.0, 0.02) == pytest.approx((0.0, -gap))
     assert clear(body, constants, look, (0.0, 0.0, 0.0), 1.0, 0.0, 0.0, 0.02) == (0.0, 0.02)

@@ -37,7 +37,7 @@ class Posture(NamedTuple):
     velocity: tuple[float, float]  # v: of the centre of mass, ahead and left, m/s
 
 
-class Rows(NamedTuple):
+class SimbiconRows(NamedTuple):
     """All that `control_rows` reads and writes."""
 
     bones: Bones

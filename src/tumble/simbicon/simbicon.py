@@ -28,7 +28,7 @@ from tumble.maths.bundles import Address
 from tumble.maths.vectors import yaws
 from tumble.simbicon.body import DRIVE, MEMORY, SIMBICON, bones_of, live_of
 from tumble.simbicon.gait import Gait, builtin_gaits, check_gait, roles_of, table_of
-from tumble.simbicon.kernel import Rows, control_rows
+from tumble.simbicon.kernel import SimbiconRows, control_rows
 from tumble.world.scene import Scene
 from tumble.world.sims import Law, Sims
 
@@ -108,7 +108,7 @@ class Simbicon(Controller):
         if sims is not self._sims:
             self._sims, self._out = sims, np.zeros((sims.nsim, self.drive.size))
             spin, torque, other = np.zeros((3, len(self.scene.bones), 3))
-            self._rows = Address(Rows(self._bones, self._table, live_of(sims), spin, torque, other, self._out))
+            self._rows = Address(SimbiconRows(self._bones, self._table, live_of(sims), spin, torque, other, self._out))
 
     def control(self, sims: Sims) -> Law:
         """The law of a frame, see `law`."""

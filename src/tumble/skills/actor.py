@@ -163,7 +163,9 @@ class Actor:
         """See `Walker.wish`."""
         self.walker.wish(self.sims, rows=[self.row], **wishes)
 
-    def reach(self, hand: int, target: Sequence[float] | np.ndarray, frame: mem.Frame = mem.Frame.WORLD) -> None:
+    def reach(
+        self, hand: int, target: Sequence[float] | np.ndarray, frame: mem.HandFrame = mem.HandFrame.WORLD
+    ) -> None:
         """See `Walker.reach`."""
         self.walker.reach(self.sims, self.row, hand, target, frame)
 

@@ -79,7 +79,7 @@ def _lean_in(actor: Actor, name: str, speed: float) -> None:
     steer, drift, shift = _back_to_line(actor, name, speed > 0)
     ahead = actor.size * (PUSH_REACH if speed > 0 else PULL_REACH)
     for hand in (0, 1):
-        actor.reach(hand, (ahead, notes.hand_left[hand] + shift, notes.hand_up), mem.Frame.BODY)
+        actor.reach(hand, (ahead, notes.hand_left[hand] + shift, notes.hand_up), mem.HandFrame.BODY)
     force = math.copysign(1.1 * GRAVITY * crate.friction * crate.mass, speed)
     heading = float(notes.heading) + steer
     actor.wish(speed=speed, heading=heading, drift=drift, bend=tug, haul=force)

@@ -134,7 +134,7 @@ def _raise(actor: Actor, carried: dict[int, tuple[float, float, float]]) -> bool
     for i, (hand, (ahead, left, up)) in enumerate(carried.items()):
         x, z = actor.notes.grasp[i]
         ahead, up = actor.size * ahead, actor.size * up
-        actor.reach(hand, (x + share * (ahead - x), left, z + share * (up - z)), mem.Frame.BODY)
+        actor.reach(hand, (x + share * (ahead - x), left, z + share * (up - z)), mem.HandFrame.BODY)
     return actor.lower(0.0, seconds) == 0.0 and share == 1.0
 
 

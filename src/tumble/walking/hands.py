@@ -5,7 +5,7 @@ from tumble.maths.vectors import add, clamp, dot, scale, shortened, sub, towards
 from tumble.walking.body import ARMS, BACK, TORSO
 from tumble.walking.holding import crate_velocity, held_by
 from tumble.walking.legs import arm_pose
-from tumble.walking.memory import Frame
+from tumble.walking.memory import HandFrame
 from tumble.walking.torques import spin_of
 
 ALPHA_RATE = 0.4  # s a s at which alpha is followed; ours
@@ -20,7 +20,7 @@ def follow_hands(body, k, m):  # type: ignore[no-untyped-def]
     m.alpha = towards(m.alpha, m.wish_alpha, ALPHA_RATE * body.dt)
     m.haul = towards(m.haul, m.wish_haul, k.hands.haul_rate * body.dt)
     for side in range(2):
-        reaches = 0.0 if m.hand_frame[side] == Frame.FREE else 1.0
+        reaches = 0.0 if m.hand_frame[side] == HandFrame.FREE else 1.0
         m.hand_blend[side] = towards(m.hand_blend[side], reaches, body.dt / k.hands.reach_time)
 
 
@@ -34,7 +34,7 @@ def busy(m):  # type: ignore[no-untyped-def]
 def _target(body, holds, m, look, f, i, side):  # type: ignore[no-untyped-def]
     """Where a hand is wanted in the world, and how fast that place moves, m and m/s."""
     place = (m.hand_target[side, 0], m.hand_target[side, 1], m.hand_target[side, 2])
-    if m.hand_frame[side] != Frame.BODY:
+    if m.hand_frame[side] != HandFrame.BODY:
         return place, (0.0, 0.0, 0.0)
     flat = add(scale(place[0], look.ahead), scale(place[1], look.left))
     target = add(vec(f.qpos[i]), (flat[0], flat[1], place[2]))

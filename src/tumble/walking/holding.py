@@ -8,7 +8,7 @@ import math
 from tumble.maths.compiled import inner
 from tumble.maths.vectors import add, clamp, cross, dot, scale, sub, towards, vec
 from tumble.walking.body import ARMS, BACK, TORSO
-from tumble.walking.memory import Frame
+from tumble.walking.memory import HandFrame
 from tumble.walking.torques import put
 from tumble.world.grips import PARTS
 
@@ -126,7 +126,7 @@ def hand_force(body, holds, k, m, f, i, side):  # type: ignore[no-untyped-def]
     way = (math.cos(m.heading), math.sin(m.heading), 0.0)
     out = dot(sub(vec(f.site_xpos[i, body.arms.palm[side]]), vec(f.qpos[i])), way) - m.hand_target[side, 0]
     share = 1.0
-    if m.hand_frame[side] == Frame.BODY:
+    if m.hand_frame[side] == HandFrame.BODY:
         share = clamp(1.0 + out / (k.hands.pull_slack * body.size), 0.0, k.hands.pull_most)
     off = m.speed - dot(crate_velocity(holds, f, i, held_by(holds, m, side)), way)
     force = 0.5 * share * m.haul + min(share, 1.0) * k.hands.pull_damping * mass_of(holds, m, side) * off

@@ -24,7 +24,7 @@ from tumble.walking.wishes import follow, look_at
 LIMP, FADES = 0.25, 0.2  # of the leg's length: root's height below which all is limp, and over which torques fade; ours
 
 
-class Rows(NamedTuple):
+class WalkRows(NamedTuple):
     """All that `control_rows` reads and writes."""
 
     body: Body
@@ -39,9 +39,9 @@ class Rows(NamedTuple):
 
 def rows_of(
     body: Body, terrain: Terrain | None, k: WalkSettings, styles: Styles, fields: Fields, out: np.ndarray
-) -> Rows:
+) -> WalkRows:
     """With scratch of its own."""
-    return Rows(body, terrain, k, styles, fields, np.zeros((len(BONES), 3)), np.zeros(len(TRAJECTORIES)), out)
+    return WalkRows(body, terrain, k, styles, fields, np.zeros((len(BONES), 3)), np.zeros(len(TRAJECTORIES)), out)
 
 
 @inner
@@ -61,7 +61,7 @@ def _project(body, m, f, i, torque, out):  # type: ignore[no-untyped-def]
 
 @entry
 def control_rows(rows):  # type: ignore[no-untyped-def]
-    """Controls of all rows into `rows.out`, see `Rows`; the rows' memory moves on by a step."""
+    """Controls of all rows into `rows.out`, see `WalkRows`; the rows' memory moves on by a step."""
     body, terrain, k, styles, fields = rows.body, rows.terrain, rows.k, rows.styles, rows.fields
     holds, torque, angles, out = body.holds, rows.torque, rows.angles, rows.out
     for i in range(out.shape[0]):

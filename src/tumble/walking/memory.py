@@ -29,7 +29,7 @@ class Halt(IntEnum):
     STOOD = 2  # it has stood there, or comes as one who stood would, and may step
 
 
-class Frame(IntEnum):
+class HandFrame(IntEnum):
     """What the target of a hand is in."""
 
     FREE = 0  # it has none: the arm swings as its style does
@@ -86,7 +86,7 @@ WALKER = np.dtype(
         ("wish_drift", "f8"),
         ("wish_haul", "f8"),
         # Of each hand, left before right
-        ("hand_frame", "i8", 2),  # wished: Frame
+        ("hand_frame", "i8", 2),  # wished: HandFrame
         ("hand_target", "f8", (2, 3)),  # wished: x, y, z in the WORLD; ahead, left, up in the BODY; m
         ("hand_grip", "i8", 2),  # wished: number of the grip that it holds by, from 1; 0 none
         ("hand_blend", "f8", 2),  # how far the arm has left the style's swing for the target, 0 to 1
@@ -95,6 +95,7 @@ WALKER = np.dtype(
         ("planned", "?"),  # while the swing foot goes to a chosen foothold
         ("level_step", "?"),  # where it passes nothing on its way there
         ("trailing", "?"),  # where the other foot is past the obstacle already
+        ("unused", "u1", 5),  # so that the record has no gaps
         ("foothold", "f8", 3),  # where its ankle lands, and the height of the ground there, m
         ("obstacle_top", "f8"),  # m, of the highest that it passes over
         ("clear_from", "f8"),  # m along: where the swing ankle must be up
@@ -110,6 +111,5 @@ WALKER = np.dtype(
         ("duck_bend", "f8"),  # rad, least bend
         ("duck_crouch", "f8"),  # rad, least crouch
         ("stoop_distance", "f8"),  # m until it must stop to bend; UNLIMITED where it need not
-    ],
-    align=True,
+    ]
 )

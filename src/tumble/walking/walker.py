@@ -28,7 +28,7 @@ from tumble.settings import replaced
 from tumble.walking.asking import begin, index_of, refusal, wish, wishes_of
 from tumble.walking.body import ARMS, DRIVE, body_of, fields_of
 from tumble.walking.kernel import control_rows, rows_of
-from tumble.walking.memory import MEMORY, WALKER, Frame
+from tumble.walking.memory import MEMORY, WALKER, HandFrame
 from tumble.walking.settings import WalkSettings
 from tumble.walking.style import Style, builtin_styles, check_style, table_of
 from tumble.walking.terrain import terrain_of
@@ -152,14 +152,19 @@ class Walker(Controller):
         wish(sims.memory(MEMORY), self.styles, rows, style, **wishes)
 
     def reach(
-        self, sims: Sims, row: int, hand: int, target: Sequence[float] | np.ndarray | None, frame: Frame = Frame.WORLD
+        self,
+        sims: Sims,
+        row: int,
+        hand: int,
+        target: Sequence[float] | np.ndarray | None,
+        frame: HandFrame = HandFrame.WORLD,
     ) -> None:
         """Bring a hand (0 left, 1 right) to a place, m, or let it swing (None) from the next control on.
 
         The place is in the WORLD's frame, or the BODY's: ahead, left and up of the pelvis.
         """
         memory = sims.memory(MEMORY)[row]
-        memory.hand_frame[hand] = Frame.FREE if target is None else frame
+        memory.hand_frame[hand] = HandFrame.FREE if target is None else frame
         if target is not None:
             memory.hand_target[hand] = target
 
