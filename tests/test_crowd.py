@@ -236,19 +236,6 @@ def test_a_companion_can_be_dragged_and_blown_away(pair):
 
 # places in a scene, and parts that are compared by themselves
 PLACES = ("ids", "joint", "dof", "angle", "motor", "damping", "strength", "ground", "palm", "legs", "arms", "holds")
-    "ids",
-    "joint",
-    "dof",
-    "angle",
-    "motor",
-    "damping",
-    "strength",
-    "ground",
-    "palm",
-    "legs",
-    "arms",
-    "holds",
-]  # of a scene; and parts
 
 
 def test_bodies_of_a_cast_are_as_they_are_alone(pair):
