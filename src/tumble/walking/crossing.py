@@ -61,7 +61,7 @@ MOST_TRIM = 0.05  # of the leg's length that what keeps the mean speed adds
 LONG = 0.6  # m, from which on a step over something loses speed
 LEAST_GOAL = 0.02  # m beyond the stance foot that the capture point is to get to at least
 SLOW_START = 0.1  # of that goal, where the capture point is taken to be at least
-QUICKEST, SPARE = 0.7, 0.02  # of the time that is left, and s more, in which a foot gets to its place
+QUICKEST, QUICKEST_DOWN, SPARE = 0.7, 0.45, 0.02  # of the time that is left, also down, and s more, in which a foot gets there
 HIGHER_LEADING, HIGHER_TRAILING = 0.03, 0.09  # m more between a sole and what it is lifted over
 
 
@@ -249,7 +249,8 @@ def _time_step(body, k, m, look, length, height, careful, stance_foot, ahead):  
     speed = dot(look.velocity, ahead)
     rest = max(place + speed / rate, SLOW_START * goal)
     usual = (1.0 - min(m.phase, 1.0)) * m.period
-    least, most = QUICKEST * usual + SPARE, usual + k.crossing.wait * math.sqrt(body.size)
+    quickest = QUICKEST_DOWN if height < m.ground - DROPS * body.size else QUICKEST
+    least, most = quickest * usual + SPARE, usual + k.crossing.wait * math.sqrt(body.size)
     if m.halt == Halt.WANTED and m.speed_limit == 0.0:
         m.time_left, m.tuned_speed = usual + SPARE, rate * (-REST * body.size - place)
         return length

@@ -135,6 +135,7 @@ class Crossing:
     strike_push: float = 1.3  # rad that it stays pressed down at least until strike_time is over; ours
     stoop_force: float = 80.0  # N, largest sideways on both feet with a bent trunk before something to step over; ours
     poise_force: float = 35.0  # N, the same towards the foot onto which it shifts its weight then; ours
+    down_rate: float = 4.0  # rad/s of a knee that lets the other foot down to lower ground; ours
     trail_step: float = 0.35  # m ahead of the other foot where a trailing one lands at most; ours
     beside: float = 0.1  # m ahead of the other foot where a trailing one lands at most, before more to step over; ours
     flat_from: float = 0.6  # phase from which a trailing foot is held flat where a stop is near; ours

@@ -84,7 +84,9 @@ def follow(body, k, styles, m, look):  # type: ignore[no-untyped-def]
     m.step_height = towards(m.step_height, m.wish_step_height, WIDTH_RATE * share)
     bend = max(m.wish_bend, m.duck_bend) if m.duck_bend > 0.0 else m.wish_bend
     m.bend = towards(m.bend, bend, share)
-    m.crouch = towards(m.crouch, max(m.wish_crouch, m.duck_crouch, m.down_crouch), k.joints.crouch_rate * body.dt)
+    crouch = max(m.wish_crouch, m.duck_crouch, m.down_crouch)
+    rate = k.crossing.down_rate if crouch == m.down_crouch and crouch > m.crouch else k.joints.crouch_rate
+    m.crouch = towards(m.crouch, crouch, rate * body.dt)
     still = m.mode == Mode.STAND or m.mode == Mode.SHIFT
     wish = 0.0 if still else m.wish_speed
     if abs(wrapped(m.wish_heading - look.heading)) > k.follow.slow_turn:  # V_d within a turn, section 5.3.5
