@@ -10,12 +10,12 @@ from tumble.maths.compiled import inner
 from tumble.maths.vectors import clamp, dot
 from tumble.walking.bars import duck_under
 from tumble.walking.body import LEGS, SHIN
-from tumble.walking.capture import BENT
+from tumble.walking.capture import BENT, capture_shortfall
 from tumble.walking.landing import NEAR, approach, choose, lean_of, limit_speed, same_level, want_halt
 from tumble.walking.legs import knee_for
 from tumble.walking.memory import UNLIMITED, Halt, Mode
 from tumble.walking.pendulum import deviation, pendulum_rate
-from tumble.walking.steps import HIGHER, ankle_of, crosses, foot_place, loaded, step_offset
+from tumble.walking.steps import DROPS, HIGHER, ankle_of, crosses, foot_place, loaded, step_offset
 from tumble.walking.terrain import (
     CLEAR,
     CLIMB,
@@ -40,6 +40,7 @@ from tumble.walking.terrain import (
 
 # Lengths of a body of the humanoid's size; all ours.
 DECIDED = 0.3  # phase after which a foot keeps to the level that it was to land on
+HELD = 0.03  # m beyond what lets it walk on over a foot, up to where feet side by side hold the capture point
 REST = 0.015  # m behind the middle of a foot, where the body comes to rest there
 STOOP_SPEED = 0.35  # m/s, fastest of who goes with trunk and knees bent
 AHEAD = 2.0  # m that are looked ahead
@@ -49,7 +50,6 @@ LOAD_BENDS = 5.0  # of the crouch under a load, for each time of its own mass th
 USUAL_SHORT, USUAL_LONG = 0.2, 0.5  # of the leg's length: steps that the next landings are counted in
 STRIDES = 0.8  # of the longest step that a foot is put ahead or behind at most
 UNPLANNED = 0.005  # m that a landing may be off the pendulum's and need no plan
-DROPS = 0.02  # m down from which on the stance knee bends for it
 DOWN_AHEAD, DOWN_LEG, DOWN_LEAST = (
     0.6,
     0.98,
@@ -177,7 +177,8 @@ def _plan_step(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # ty
     else:
         usual = clamp(m.pendulum_speed * m.period, USUAL_SHORT * body.leg, USUAL_LONG * body.leg)
         near = NEAR * body.size
-        land = choose(k, m, spans, count, start, at, natural, usual, heel, toe, near, barrier, reach, heavy)
+        held = capture_shortfall(body, k, m, look, f, i) > -HELD * body.size
+        land = choose(k, m, spans, count, start, at, natural, usual, heel, toe, near, barrier, reach, heavy, held)
     limit_speed(body, m, spans, count, at, heel, toe, barrier, heavy)
     pivot = dot(stance_foot, ahead) - body.legs.sole[swing]
     careful = _must_hold(body, m, look, spans, count, land, toe)

@@ -80,7 +80,7 @@ def _in_reach(spans, count, at, land, reach):  # type: ignore[no-untyped-def]
 
 
 @inner
-def choose(k, m, spans, count, start, at, natural, usual, heel, toe, near, barrier, reach, heavy):  # type: ignore
+def choose(k, m, spans, count, start, at, natural, usual, heel, toe, near, barrier, reach, heavy, held):  # type: ignore
     """Where to land: as the pendulum wants on level ground, close before the next edge, or beyond it from there.
 
     Args:
@@ -90,6 +90,7 @@ def choose(k, m, spans, count, start, at, natural, usual, heel, toe, near, barri
       near: how far from an edge a foot may be that one steps over it with the other, m.
       heel, toe, barrier, reach: see `footing` and `wall`.
       heavy: whether it carries something.
+      held: whether a foot beside the stance foot would hold the capture point.
     """
     natural = min(natural, at + LONGER * usual)
     behind = next_edge(spans, count, start)
@@ -101,7 +102,7 @@ def choose(k, m, spans, count, start, at, natural, usual, heel, toe, near, barri
     before = edge - toe - lean_of(spans, count, edge)
     left = before - at
     if m.halt == Halt.WANTED:
-        if not heavy and m.bend < BENT and m.stoop_distance == UNLIMITED:
+        if held and not heavy and m.bend < BENT and m.stoop_distance == UNLIMITED:
             natural = _together(k, m, spans, count, start, at, natural)
         return min(natural, max(before, start, start if heavy else at))
     if left > near and m.halt != Halt.STOOD:

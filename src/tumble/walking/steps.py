@@ -11,6 +11,7 @@ from tumble.walking.pendulum import deviation, pendulum_step
 # Of a body of the humanoid's size; ours.
 HIGHER = 0.05  # m by which something is higher than the ground on both sides of it, so that it is stepped over
 HEAVY = 1.03  # times its own mass, with what it carries: above it must be careful where the ground is not level
+DROPS = 0.02  # m down from which on the stance knee bends for a step
 SLOWEST = 0.05  # m/s that is wished, below which it stands
 LAST_PHASE = 0.05  # of a planned step, in which the time that is left is taken to be
 
@@ -31,6 +32,12 @@ def ankle_of(body, f, i, side):  # type: ignore[no-untyped-def]
 def crosses(body, m):  # type: ignore[no-untyped-def]
     """Whether the swing foot goes over something, not up or down."""
     return m.planned and m.obstacle_top > max(m.ground, m.foothold[2]) + HIGHER * body.size
+
+
+@inner
+def goes_down(body, m):  # type: ignore[no-untyped-def]
+    """Whether the swing foot goes to lower ground."""
+    return m.planned and m.foothold[2] < m.ground - DROPS * body.size
 
 
 @inner

@@ -8,7 +8,7 @@ from tumble.maths.vectors import clamp, towards, turned, vec, wrapped
 from tumble.walking.body import FOOT, HUMANOID_HIPS, LEGS, PELVIS, TOE
 from tumble.walking.holding import pull_moment, with_load
 from tumble.walking.memory import Mode
-from tumble.walking.steps import stand_width
+from tumble.walking.steps import goes_down, stand_width
 
 BENT_DOWN = 0.6  # of its length that the pelvis's nose is up or down: its side then tells where it faces; ours
 WIDTH_RATE = 0.2  # m in `blend_time` that width and height of steps change; ours
@@ -85,7 +85,7 @@ def follow(body, k, styles, m, look):  # type: ignore[no-untyped-def]
     bend = max(m.wish_bend, m.duck_bend) if m.duck_bend > 0.0 else m.wish_bend
     m.bend = towards(m.bend, bend, share)
     crouch = max(m.wish_crouch, m.duck_crouch, m.down_crouch)
-    rate = k.crossing.down_rate if crouch == m.down_crouch and crouch > m.crouch else k.joints.crouch_rate
+    rate = k.crossing.down_rate if goes_down(body, m) and crouch > m.crouch else k.joints.crouch_rate
     m.crouch = towards(m.crouch, crouch, rate * body.dt)
     still = m.mode == Mode.STAND or m.mode == Mode.SHIFT
     wish = 0.0 if still else m.wish_speed
