@@ -14,10 +14,12 @@ from tumble.cli.bench_crowd import measure as measure_crowd
 from tumble.cli.bench_learners import measure as measure_learners
 from tumble.cli.bench_walker import measure as measure_walkers
 from tumble.cli.options import CONFIG
+from tumble.cli.progress import compile_line
 from tumble.errors import UserError, check_number
 from tumble.goals.judging import goal_of
+from tumble.live.rehearsal import called, rehearse
 from tumble.planners import PLANNERS, Planner
-from tumble.scenarios import SCENARIOS, Scenario
+from tumble.scenarios import SCENARIOS, Scenario, Trial
 from tumble.world.sims import Sims
 
 LIVE = ("stand", "getup")  # a quiet scenario and a busy one
@@ -62,14 +64,21 @@ def bench(
       threads: for the physics; 0: one per core.
       as_json: print one JSON object on standard output.
     """
-    if what == "studio":
-        return _studio(samples, seconds, clients, threads, as_json)
-    if what == "walker":
-        return _walker(seconds, threads, as_json)
-    if what == "crowd":
-        return _crowd(seconds, as_json)
-    if what == "learners":
-        return _learners(as_json)
+    with compile_line(called(controller) if what in ("planner", "studio") else f"the {what}"):
+        if what == "studio":
+            return _studio(samples, seconds, clients, threads, as_json)
+        if what == "walker":
+            return _walker(seconds, threads, as_json)
+        if what == "crowd":
+            return _crowd(seconds, as_json)
+        if what == "learners":
+            return _learners(as_json)
+        return _planner(controller, scenario, samples, horizon, frames, threads, as_json)
+
+
+def _planner(
+    controller: str, scenario: str | None, samples: int, horizon: float, frames: int, threads: int, as_json: bool
+) -> int:
     check_number("frames", frames, 1, 1e6)
     kind = PLANNERS[controller]
     settings = replace(kind.settings(), samples=samples, horizon=horizon)
@@ -133,6 +142,7 @@ def _studio(samples: int, seconds: float, clients: int, threads: int, as_json: b
         raise UserError("the studio needs NiceGUI: pip install 'tumble[studio]'")
     from tumble.studio.measure import measure
 
+    rehearse(Trial(SCENARIOS["stand"].make(), controller="cpbp", threads=threads).session)  # else nobody here is told
     figures = measure(samples, seconds, clients, threads)
     if as_json:
         print(json.dumps(figures))

@@ -15,14 +15,16 @@ from tumble.characters import character
 from tumble.cli.learning import check_frozen, load_learning
 from tumble.cli.options import CONFIG, FLAT, only_scenario, own_file, usual_settings
 from tumble.cli.progress import Interrupt, Progress
-from tumble.control.controller import Controller, closing
+from tumble.control.controller import Controller
 from tumble.controllers import CONTROLLERS, unsuited
 from tumble.errors import UserError, check_number
 from tumble.files import check_place, read_text
 from tumble.goals.wants import Do
 from tumble.live.learning import Learning
 from tumble.live.recording import Recorder
+from tumble.live.rehearsal import called, rehearse
 from tumble.live.session import Session
+from tumble.maths.compiling import CompileProgress, compiling
 from tumble.scenarios import SCENARIOS, Result, Scenario, Trial, run_trial
 from tumble.skills.script import LONGEST
 from tumble.world.scene import Scene
@@ -151,7 +153,7 @@ class Tally:
 
 
 def run(options: RunOptions, scenario: Scenario, settings: Any) -> int:
-    """Run all trials, print the summary. Ctrl-C ends after the frame and keeps what was recorded."""
+    """Run all trials, print the summary. Ctrl-C ends after the frame, or the compiler, and keeps what was recorded."""
     check_number("trials", options.trials, 1, 1e6)
     check_number("seed", options.seed, 0, 2**63 - 1)
     check_number("threads", options.threads, 0, 1024)
@@ -161,13 +163,13 @@ def run(options: RunOptions, scenario: Scenario, settings: Any) -> int:
         check_place(options.record)
     check_frozen(options.learned, options.frozen)
     runner = _Runner(options, scenario, settings)
-    with runner, Progress(options.trials) as progress, Interrupt() as interrupt:
-        progress.say("compiling (once after installing)")
-        runner.warm_up()
-        for seed in range(options.seed, options.seed + options.trials):
-            runner.trial(seed, progress, interrupt)
-            if interrupt.seen:
-                break
+    with runner, Progress(options.trials) as progress:
+        runner.warm_up(progress)
+        with Interrupt() as interrupt:
+            for seed in range(options.seed, options.seed + options.trials):
+                runner.trial(seed, progress, interrupt)
+                if interrupt.seen:
+                    break
     summary = runner.tally.summary(scenario.name, runner.controller, runner.character)
     if runner.learned is not None:
         summary["learned"] = len(runner.learned)
@@ -220,18 +222,21 @@ class _Runner:
         """A controller for a trial."""
         return CONTROLLERS[self.controller].make(scene, self.settings, seed, self.options.threads)
 
-    def warm_up(self) -> None:
-        """Compile what a frame needs, and one that goes on from another, so that no trial pays for it."""
+    def warm_up(self, progress: Progress) -> None:
+        """Compile what a frame needs, so that no trial pays for it; Ctrl-C ends it at once."""
         want = self._script or self.scenario.wants()
-        session = Session(self._scene, self.make(self._scene, 0), self._scene.state(), want)
-        with closing(session.controller):
-            session.step()
-            session.step()
-        if self.learned is not None:
-            self.learned.learner.warm_up()
+        with compiling(called(self.controller), progress.compiles):
+            rehearse(Session(self._scene, self.make(self._scene, 0), self._scene.state(), want))
+            if self.learned is not None:
+                self.learned.learner.warm_up()
 
     def trial(self, seed: int, progress: Progress, interrupt: Interrupt) -> None:
+        """Run one, with what is compiled on the way shown; it counts where it came to its end."""
         recorders: list[Recorder] = []
+
+        def told(compiled: CompileProgress) -> None:
+            interrupt.compiles(compiled)
+            progress.compiles(compiled)
 
         def watch(session: Session) -> None:
             session.listeners.append(progress)
@@ -250,7 +255,8 @@ class _Runner:
         progress.begin(seed, trial.seconds)
         began = time.perf_counter()
         try:
-            result = run_trial(trial, watch, lambda: interrupt.seen)
+            with compiling(called(self.controller), told):
+                result = run_trial(trial, watch, lambda: interrupt.seen)
         finally:
             for recorder in recorders:
                 self._save(recorder, seed)

@@ -1,4 +1,4 @@
-"""How compiled code is compiled.
+"""How compiled code is compiled. `tumble.maths.compiling` tells how far that is.
 
     @inner
     def _pull(rows, i):
@@ -20,6 +20,7 @@ inner function may not return an array to an entry that allocates. Division by z
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -32,6 +33,23 @@ from numba.core.types.misc import unliteral
 PACKAGE = Path(__file__).parents[1]
 ENTRY: dict[str, Any] = {"no_cfunc_wrapper": True, "error_model": "numpy"}
 INNER: dict[str, Any] = {**ENTRY, "no_cpython_wrapper": True}
+
+
+class _Kept(IndexDataCacheFile):  # type: ignore[misc]
+    """Compiled code on disk that says of itself what it is.
+
+    Numba writes the index, which names a file by a number, before that file. Who is killed in between, and two
+    processes that compile at once, leave an index that names other code: of older sources, or of other types. Such
+    code is taken for none, and compiled again.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        with suppress(OSError):  # a full disk costs the next process a compilation, not this one what it compiled
+            super().save(key, (self._source_stamp, key, data))
+
+    def load(self, key: Any) -> Any:
+        stamp, of, data = super().load(key) or (None, None, None)
+        return data if (stamp, of) == (self._source_stamp, key) else None
 
 
 @cache
@@ -69,6 +87,9 @@ def _plain(made: Any) -> Any:
 def entry(function: Callable | None = None, /, *, allocates: bool = False, **options: Any) -> Any:
     """Decorator of a function that Python calls; compiled code is kept on disk until any source changes.
 
+    Sources are all of the package's that compile anything, and the entry's own file where it is a user's. Inner
+    functions that a user's file imports from another one are not looked at.
+
     Args:
       function: which.
       allocates: whether it, or what it calls, makes arrays.
@@ -78,8 +99,10 @@ def entry(function: Callable | None = None, /, *, allocates: bool = False, **opt
         return lambda given: entry(given, allocates=allocates, **options)
     made = numba.njit(cache=True, **ENTRY, _nrt=allocates, **options)(function)
     kept = made._cache
-    # numba looks at the file of the entry alone
-    kept._cache_file = IndexDataCacheFile(kept.cache_path, kept._impl.filename_base, _sources())
+    ours = Path(function.__code__.co_filename).is_relative_to(PACKAGE)
+    # numba looks at the file of the entry alone, by its date: for a user's own that goes as well
+    stamp = (_sources(), None if ours else kept._impl.locator.get_source_stamp())
+    kept._cache_file = _Kept(kept.cache_path, kept._impl.filename_base, stamp)
     return made
 
 

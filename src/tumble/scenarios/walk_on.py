@@ -1,4 +1,11 @@
-"""Walking on whatever happens: who is knocked down gets up and goes where it was going."""
+"""Walking on whatever happens: who is knocked down gets up and goes where it was going.
+
+    trial = Trial(WalkOn(force=1000.0), seed=3000, controller="relay")
+    run_trial(trial).metrics["recovered"]       # share of falls after which it stood tall within 10 s
+
+Blows and turns come by the clock, whatever the character does meanwhile: who is slow to rise is struck again on the
+ground. 1000 N for 0.15 s are 150 N s, which change the speed of 70 kg by 2 m/s: they are meant to fell a walker.
+"""
 
 import math
 from dataclasses import dataclass

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from tumble.errors import UserError
+from tumble.studio.audience import Shown
 from tumble.studio.requests import Ask, Give, Hurl, PlaceBox, Point, Remove, Request, Resume, Scrub, Steer, decode
-from tumble.studio.stage import Shown, Stage
+from tumble.studio.stage import Stage
 from tumble.world.props import Box
 
 PATIENCE = 20.0  # s that somebody who asks for control waits for an answer
@@ -93,10 +94,11 @@ class Hub:
         self._loop = loop
         self._count = 0
         self._latest: Shown | None = None
+        self._compiled = ""  # what is, as the last notice says
         self._asking: dict[str, asyncio.TimerHandle] = {}
         self._listeners: dict[str, Callable[[], None]] = {}
 
-    # Audience: called in the stage's thread -------------------------------------------------------------
+    # Audience: called in other threads ------------------------------------------------------------------
 
     def show(self, shown: Shown) -> None:
         """Send a frame to everybody."""
@@ -105,6 +107,10 @@ class Hub:
     def say(self, text: str) -> None:
         """Tell everybody."""
         self._soon(self._tell_all, "note", text)
+
+    def compiling(self, text: str) -> None:
+        """Tell everybody, and those who come meanwhile, what is compiled."""
+        self._soon(self._compile, text)
 
     def changed(self) -> None:
         """Have panels look at the stage again."""
@@ -119,6 +125,10 @@ class Hub:
         for viewer in self.viewers.values():
             viewer.shown = shown
             viewer.wake.set()
+
+    def _compile(self, text: str) -> None:
+        self._compiled = text
+        self._tell_all("compiling", text)
 
     def _tell_all(self, kind: str, text: str) -> None:
         for viewer in self.viewers.values():
@@ -153,6 +163,8 @@ class Hub:
             self._hand_to(key)
         viewer.tell(type="hello", client=key, dt=self.stage.dt, controls=self.controls(key))
         self._tell_controls()
+        if self._compiled:
+            viewer.tell(type="compiling", text=self._compiled)
         if self._latest is not None:
             viewer.shown = self._latest
             viewer.wake.set()

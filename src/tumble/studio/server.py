@@ -35,6 +35,8 @@ from tumble.studio.stage import Stage
 
 LOOP = uvicorn.Config("").get_loop_factory()
 EVERYWHERE = ("0.0.0.0", "::", "")
+SWITCH = 0.001  # s that a thread which compiles keeps others waiting; Python's own 5 ms, many times a page, is seen
+FIRST_LOOK = 4.0  # s that the first browser may take before anything is compiled
 RECONNECT = 30.0  # s that a page may be lost before its panels are forgotten; a busy browser needs some to begin
 
 
@@ -67,6 +69,7 @@ def serve(
             "and others there can read the traffic, which is not encrypted."
         )
     announce("Ctrl-C ends it.")
+    sys.setswitchinterval(SWITCH)
     with asyncio.Runner(loop_factory=LOOP) as runner, listening:
         hub = Hub(runner.get_loop())
         hub.stage = stage = Stage(choice, hub, threads, settings, learning)
@@ -87,7 +90,7 @@ async def _serve(hub: Hub, gate: Gate, listening: socket.socket, address: str) -
 
 async def listen(server: uvicorn.Server, hub: Hub, listening: socket.socket) -> None:
     """Play a hub's stage for all who come to a socket, until interrupted or until server.should_exit."""
-    hub.stage.start()
+    hub.stage.start(FIRST_LOOK)
     try:
         await server.serve([listening])
     finally:

@@ -9,51 +9,33 @@ Everything happens in the stage's thread between frames: others `post` a functio
 """
 
 import queue
+import sys
 import threading
 import traceback
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Protocol
+from dataclasses import asdict, replace
+from typing import Any
 
-from tumble.control.controller import Controller, closing
-from tumble.controllers.relay import Relay
+import numpy as np
+
+from tumble.control.controller import Controller
 from tumble.errors import UserError, check_number
 from tumble.goals.wants import Balance
 from tumble.live.learning import Learning
 from tumble.live.recording import Recorder, Recording
 from tumble.live.session import Frame, Session
+from tumble.scenarios import Trial
+from tumble.studio.audience import Audience, Shown
 from tumble.studio.choice import Choice, inherit, stood
 from tumble.studio.director import Director
 from tumble.studio.pace import Clock
 from tumble.studio.packet import BROKEN, PAST, PAUSED, RECORDING, Packer, Status, with_flags
+from tumble.studio.rehearsing import Rehearsing
 from tumble.studio.timeline import Moment, Timeline
 
 LONGEST = 1800.0  # s of a recording
 SLOWEST, FASTEST = 0.05, 2.0  # speeds that may be asked for
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A message for browsers, and what they need to read it."""
-
-    message: bytes
-    packer: Packer
-    terms: int
-    names: tuple[str, ...]
-
-
-class Audience(Protocol):
-    """Who watches a stage. Called in the stage's thread: hand over and return."""
-
-    def show(self, shown: Shown) -> None:
-        """A frame to draw."""
-
-    def say(self, text: str) -> None:
-        """Something worth telling people."""
-
-    def changed(self) -> None:
-        """Something that panels show is no longer what it was."""
 
 
 class Stage:
@@ -91,6 +73,7 @@ class Stage:
         self._terms: dict[tuple[str, ...], int] = {}
         self._jobs: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = queue.SimpleQueue()
         self._wake, self._closing = threading.Event(), False
+        self._rehearsing = Rehearsing(audience)
         self._thread = threading.Thread(target=self._run, name="stage", daemon=True)
 
     @property
@@ -98,14 +81,21 @@ class Stage:
         """Simulated seconds a frame."""
         return self.trial.scene.dt
 
-    def start(self) -> None:
-        """Begin, in a thread."""
+    def start(self, patience: float = 0.0) -> None:
+        """Begin, in a thread.
+
+        Args:
+          patience: s that it waits for somebody to look, or for a job, before it compiles: the first page is there
+            sooner if nobody compiles meanwhile.
+        """
+        self._patience = patience
         self._thread.start()
 
     def close(self) -> None:
-        """End after the present frame and wait for it; a running recording becomes the tape."""
+        """End after the present frame, or where it is compiled at once; a running recording becomes the tape."""
         self._closing = True
         self._wake.set()
+        self._rehearsing.close()
         if self._thread.is_alive():
             self._thread.join()
         self._rest(self.trial.controller)
@@ -127,16 +117,10 @@ class Stage:
         self._wake.set()
 
     def _run(self) -> None:
-        self._audience.say("getting ready (compiling once after installing)")
-        rehearsal = self.choice.trial(self._threads, self.trial.controller.settings)
-        with closing(rehearsal.controller):
-            rehearsal.step()
-            rehearsal.step()  # which goes on from the first, and may take other code
-            if isinstance(rehearsal.controller, Relay):  # nobody waits for a compiler in the middle of a fall
-                for _ in range(2):
-                    rehearsal.controller.rising.control(rehearsal.session.world)
-        if self.learning is not None:
-            self.learning.learner.warm_up()
+        self._appear()
+        self._wake.wait(self._patience)
+        if not self._closing:
+            self._try(self._rehearse)
         self.ready = True
         self._audience.changed()
         while not self._closing:
@@ -163,31 +147,57 @@ class Stage:
             if self.trial.scene is not self._packer.scene:
                 self._entered()
 
-    def _step(self) -> None:
-        """One frame. Whatever goes wrong in it pauses the show and is told; the thread goes on."""
+    def _rehearse(self) -> None:
+        """Have compiled what the first frames need, by a trial that nobody sees."""
+        self._rehearsing.before(self._like())
+        if self.learning is not None:
+            with self._rehearsing.watching(self.choice.controller):
+                self.learning.learner.warm_up()
+
+    def _like(self) -> Trial:
+        """Another trial of what is played, at its beginning."""
+        return self.choice.trial(self._threads, self.trial.controller.settings)
+
+    def _try(self, act: Callable[[], None]) -> bool:
+        """Whether something was done. Whatever goes wrong in it pauses the show and is told; the thread goes on."""
         try:
-            self._teach()
-            before = self._news
-            frame = self.trial.step()
-            self.trial.recall()
-            self.pace.ticked()
-            if self._news != before:
-                self._audience.changed()
-            self._tick += 1
-            self._show(frame)
+            act()
+        except KeyboardInterrupt:  # the studio is closing, and nobody waits for what was being compiled
+            return False
         except Exception as error:
             self.playing = False
             self._audience.say(f"paused: {error}" if isinstance(error, UserError) else f"paused by an error: {error!r}")
-            if not isinstance(error, UserError):
+            if isinstance(error, UserError):
+                print(f"tumble: {error}", file=sys.stderr)
+            else:
                 traceback.print_exc()
             self._audience.changed()
+            return False
+        return True
+
+    def _step(self) -> None:
+        """One frame, and what comes of it."""
+        if not self._try(self._frame):
             return
-        if frame.broken:
+        if self.trial.session.world.broken[0]:
             self._audience.say("the simulation went unstable; it begins again")
             self.choose(self.choice)
         elif self._recorder is not None and len(self._recorder) * self.dt >= LONGEST:
             self.cut()
             self._audience.say(f"a recording ends after {LONGEST / 60:g} minutes; download it")
+
+    def _frame(self) -> None:
+        self._teach()
+        before = self._news
+        with self._rehearsing.watching(self.choice.controller):
+            frame = self.trial.step()
+        self.trial.recall()
+        self.pace.ticked()
+        if self._news != before:
+            self._audience.changed()
+        self._tick += 1
+        self._show(frame)
+        self._rehearsing.beside(self.trial.controller, self._like)
 
     @property
     def _news(self) -> tuple[Any, ...]:
@@ -225,26 +235,34 @@ class Stage:
             self.learning = None
             self._audience.changed()
 
+    def _appear(self, flags: int = 0) -> None:
+        """Show where the trial begins, before anything is compiled or moves; it is no moment of the timeline."""
+        self._audience.show(self._picture(self.trial.session.world.state[0], flags))
+
     def _show(self, frame: Frame) -> None:
+        shown = self._picture(frame.state, BROKEN * frame.broken, frame.control_seconds)
+        about = (frame.state, shown.message, shown.packer, shown.terms, shown.names)
+        self.timeline.add(Moment(self._tick, self.trial.time, *about))
+        self._audience.show(shown)
+
+    def _picture(self, state: np.ndarray, flags: int = 0, control_seconds: float = 0.0) -> Shown:
+        """A state of the trial as browsers draw it, with what is wanted and thought now."""
         report, director = self.trial.controller.report(), self.director
-        names = report.names
-        terms = self._terms.setdefault(names, len(self._terms) + 1)
+        terms = self._terms.setdefault(report.names, len(self._terms) + 1)
         status = Status(
             tick=self._tick,
             oldest=self.timeline.oldest or self._tick,
             newest=self._tick,
             time=self.trial.time,
-            flags=RECORDING * (self._recorder is not None) | BROKEN * frame.broken,
+            flags=flags | RECORDING * (self._recorder is not None),
             rate=self.pace.rate,
             realtime=self.pace.realtime,
             speed=self.pace.speed,
-            control_seconds=frame.control_seconds,
+            control_seconds=control_seconds,
         )
-        message = self._packer.pack(
-            frame.state, report, status, terms, director.target, director.velocity, self.trial.session.drag
-        )
-        self.timeline.add(Moment(self._tick, self.trial.time, frame.state, message, self._packer, terms, names))
-        self._audience.show(Shown(message, self._packer, terms, names))
+        drag = self.trial.session.drag
+        message = self._packer.pack(state, report, status, terms, director.target, director.velocity, drag)
+        return Shown(message, self._packer, terms, report.names)
 
     # What people do; to be called in the stage's thread, by `post` --------------------------------------
 
@@ -316,6 +334,7 @@ class Stage:
         self._entered()
         self.timeline.clear()
         self._go()
+        self._appear()
 
     def _standing(self, choice: Choice) -> tuple[Choice, str]:
         """A choice with the present stance where the scenario stays; and the pose that its body has not, or ''."""
@@ -370,8 +389,10 @@ class Stage:
         self._audience.changed()
 
     def _look(self, tick: int, flags: int) -> None:
-        """Show a moment that was shown before."""
-        if len(self.timeline):
+        """Show a moment that was shown before, or the beginning where nothing has moved yet."""
+        if not len(self.timeline):
+            self._appear(flags)
+        else:
             moment = self.timeline.at(tick)
             message = with_flags(moment.message, flags, self.timeline.oldest, self.timeline.newest)
             self._audience.show(Shown(message, moment.packer, moment.terms, moment.names))
