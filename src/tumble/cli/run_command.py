@@ -1,4 +1,15 @@
-"""`tumble run [FILE.py] SCENARIO`: run a scenario, one trial or many, and say how it went."""
+"""`tumble run [FILE.py] SCENARIO`: run a scenario, one trial or many, and say how it went.
+
+    main(["push", "--force", "600", "--trials", "10", "--json"])
+
+Options are those of `RunOptions`, the fields of the scenario and the settings of its controller, all beside each
+other: --force is the scenario's, --samples the planner's. So scenario and controller are found in the raw arguments
+before tyro makes a parser. All is checked before anything is simulated, also where files are to be written.
+
+Trials run one after the other with seeds one after the other, each with a fresh controller; what is learned goes on
+from one to the next. A rehearsal before the first compiles what is needed, so that no trial pays for it; results are
+the same without. `--json` prints one object, the contract of which is `Tally.summary`.
+"""
 
 import json
 import time
@@ -119,13 +130,25 @@ class Tally:
     wall_seconds: float = 0.0
 
     def add(self, seed: int, result: Result, wall_seconds: float) -> None:
-        """Count a finished trial."""
+        """Count a finished trial.
+
+        Args:
+          wall_seconds: that it took, without compiling before it.
+        """
         self.seeds.append(seed)
         self.results.append(result)
         self.wall_seconds += wall_seconds
 
     def summary(self, scenario: str, controller: str, body: str) -> dict[str, Any]:
-        """The contract of `tumble run --json`."""
+        """The contract of `tumble run --json`.
+
+        Of all trials that came to their end: seeds, successes and their rate, simulated and wall seconds and their
+        ratio, percentiles of a frame's control in ms, simulation steps of planning, simulations that went unstable, and
+        means of the metrics by name; falls are added up. Lists are in the order of the trials.
+
+        Args:
+          scenario, controller, body: names of what was run.
+        """
         plans = 1000 * np.concatenate([result.plan_seconds for result in self.results] or [[0.0]])
         seconds = sum(result.seconds for result in self.results)
         successes = sum(result.success for result in self.results)
@@ -213,13 +236,13 @@ class _Runner:
             self.learned.close()
 
     def scene(self, seed: int) -> Scene:
-        """The scene of a trial."""
+        """The scene of a trial: the same object for all seeds, where neither body nor props depend on them."""
         body = self.scenario.body(self._body, seed)
         usual = body is self._body and not self.scenario.strewn
         return self._scene if usual else self.scenario.scene(body, seed)
 
     def make(self, scene: Scene, seed: int) -> Controller:
-        """A controller for a trial."""
+        """A controller for a trial: a fresh one, whose draws follow from the seed."""
         return CONTROLLERS[self.controller].make(scene, self.settings, seed, self.options.threads)
 
     def warm_up(self, progress: Progress) -> None:
@@ -265,6 +288,7 @@ class _Runner:
             progress.end(result.success)
 
     def _save(self, recorder: Recorder, seed: int) -> None:
+        """Write a recording, also of a trial that was interrupted; with several trials its name has the seed."""
         path = self.options.record
         assert path is not None
         if self.options.trials > 1:
@@ -274,7 +298,7 @@ class _Runner:
 
 
 def script_text(given: str) -> str:
-    """A script as it was given, or that of the file it names."""
+    """A script as it was given, or that of the file it names: one that ends in .txt, or that is there."""
     path = Path(given)
     if path.suffix == ".txt" or (len(given) < 256 and path.is_file()):
         return read_text(path, f"the script {path}", LONGEST + 1)
@@ -282,7 +306,13 @@ def script_text(given: str) -> str:
 
 
 def report(summary: dict[str, Any], written: list[Path], learned: Path | None = None) -> None:
-    """Tell people how it went, what was recorded, and which file of what was learned was used."""
+    """Tell people how it went, what was recorded, and which file of what was learned was used.
+
+    Args:
+      summary: of `Tally.summary`, and 'learned', how many situations, where something was.
+      written: recordings.
+      learned: file of what was learned.
+    """
     console = Console(highlight=False)
     won, trials, metrics = summary["successes"], summary["trials"], summary["metrics"]
     colour = "green" if won == trials else "yellow" if won else "red"
@@ -305,4 +335,5 @@ def report(summary: dict[str, Any], written: list[Path], learned: Path | None = 
 
 
 def _span(seeds: list[int]) -> str:
+    """Seeds in words: '3', '3..12', '-' where no trial came to its end."""
     return "-" if not seeds else str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]}..{seeds[-1]}"

@@ -109,7 +109,11 @@ class OnLightBall(OnBall):
 
 @dataclass(frozen=True)
 class OnBallReach(OnBall):
-    """On a resting heavy ball, reach for a point in the air with the left hand."""
+    """On a resting heavy ball, reach for a point in the air with the left hand.
+
+    The point is given at 1 s, 0.3 to 0.6 m away and 1.9 to 2.5 m above the ground. At the end the hand must be within
+    10 cm, and the ball alone carry the body.
+    """
 
     rolling: float = 0.0
     """Speed at which the ball rolls at the start, in a random direction, m/s."""
@@ -134,7 +138,10 @@ class OnBallReach(OnBall):
 
 @dataclass(frozen=True)
 class JuggleBall(Scenario):
-    """Keep a ball off the ground, on the head or any other body part."""
+    """Keep a ball off the ground, on the head or any other body part.
+
+    It is dropped from 25 cm above the head, up to 3 cm beside its middle. Falling is allowed where the ball stays up.
+    """
 
     mass: float = 1.0
     """Of the ball, kg."""

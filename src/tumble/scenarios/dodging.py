@@ -97,7 +97,11 @@ class Dodge(Scenario):
         return self.metrics(history)["balanced"] == self.throws
 
     def metrics(self, history: History) -> dict[str, float]:
-        """Spheres thrown, after how many of them it was balanced, and how many touched it."""
+        """Spheres thrown, after how many of them it was balanced, and how many touched it.
+
+        A sphere counts from its throw until it is judged, `after` s later; where throws follow each other, that is when
+        the next one comes.
+        """
         times = [when for when, command in history.commands if isinstance(command, Throw)]
         touched = history.of("ball.contact")[:, 0] > 0
         flights = [

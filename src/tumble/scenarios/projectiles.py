@@ -119,7 +119,10 @@ def thrown(history: History, seed: int, count: int) -> Throw:
 
 
 def hits(history: History, throws: Sequence[int]) -> list[int]:
-    """Frames in which a sphere, thrown in these frames, first touched the character, early enough to be judged."""
+    """Frames in which a sphere, thrown in these frames, first touched the character, early enough to be judged.
+
+    A flight ends where the next sphere is thrown, as there is one sphere: at most one hit a throw.
+    """
     touched = history.of("ball.contact")[:, 0] > 0
     judged = history.frames - round(AFTER / history.scene.dt)
     flights = [slice(start, end) for start, end in pairwise([*throws, history.frames])]

@@ -88,6 +88,22 @@ def stood(balance: Balance, pose: str | None, roll: bool | None) -> Balance:
     return msgspec.structs.replace(balance, **given)
 
 
+def standing(choice: Choice, before: Choice, stance: Balance) -> tuple[Choice, str]:
+    """A choice with the present stance where the scenario stays; and the pose that its body has not, or ''.
+
+    Args:
+      before: what was played.
+      stance: in which that balanced; a scenario's own is not kept, as it comes with the scenario.
+    """
+    if choice.scenario != before.scenario:
+        return replace(choice, stance=None), ""
+    own = choice.built().wants()
+    if stance == (Balance(pose=own.pose, roll=own.roll) if isinstance(own, Balance) else Balance()):
+        return replace(choice, stance=None), ""
+    missing = stance.pose if stance.pose is not None and stance.pose not in choice.body().poses else ""
+    return replace(choice, stance=stood(stance, "rest", None) if missing else stance), missing
+
+
 def inherit(controller: Controller, old: Controller) -> None:
     """Give a controller what one of its kind had before it: weights of terms, what was learned, styles of walking."""
     if isinstance(controller, Relay) and isinstance(old, Relay):

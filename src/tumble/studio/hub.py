@@ -1,7 +1,17 @@
 """Hub: who watches, who controls, and what everybody is sent.
 
+    hub = Hub(asyncio.get_running_loop())
+    hub.stage = Stage(Choice("stand"), hub)
+    await hub.serve(page_id, websocket, websocket.receive_text)      # until that browser is gone
+
 One browser controls, the others watch and may ask. Whoever controls can give control away, or keep it; no
 answer for a while gives it away. When a browser that controls is lost, what it held is let go.
+
+Frames are binary (`packet`), all else is JSON with a type: hello, controls, scene, terms, note, error, compiling. A
+browser that is slow misses frames and never texts; who takes longer than 10 s for what is sent at once is left.
+
+Traps: the hub lives in two worlds. Methods of `Audience` come from the stage's threads and only hand over to the event
+loop; all others belong to the loop's thread, and reach the stage by `post`.
 """
 
 import asyncio
@@ -55,7 +65,11 @@ class Viewer:
         self.wake.set()
 
     async def deliver(self, socket: Socket) -> None:
-        """Send what waits, for ever."""
+        """Send what waits, for ever: texts in order, then what the newest frame needs, then that frame.
+
+        Raises:
+          TimeoutError: the browser takes too long.
+        """
         while True:
             await self.wake.wait()
             self.wake.clear()
@@ -70,7 +84,7 @@ class Viewer:
                     await socket.send_bytes(shown.message)
 
     def _lessons(self, shown: Shown) -> list[str]:
-        """What it must know before it can read a frame, and does not yet."""
+        """What it must know before it can read a frame, and does not yet: JSON texts, each sent once a browser."""
         needed = {("scene", shown.packer.number), ("terms", shown.terms)} - self.knows
         self.knows |= needed
         about = {"scene": shown.packer.description, "terms": {"names": shown.names}}
@@ -183,6 +197,7 @@ class Hub:
             self._leave(viewer)
 
     def _leave(self, viewer: Viewer) -> None:
+        """Forget a browser that is gone: let go of what it held, and give control to the first that has asked."""
         if self.viewers.get(viewer.key) is viewer:  # else it has come back already
             del self.viewers[viewer.key]
             self._forget(viewer.key)
@@ -217,6 +232,7 @@ class Hub:
             viewer.tell(type="error", text=f"this failed: {error!r}")
 
     def _perform(self, request: Request) -> None:
+        """In the stage's thread: do what was asked for, or raise. Panels look again where another goal is wanted."""
         stage, director = self.stage, self.stage.director
         before = director.goal, director.stance
         match request:
@@ -248,6 +264,7 @@ class Hub:
         return key == self.holder
 
     def _ask(self, key: str) -> None:
+        """Give control to a page at once where nobody has it, else after an answer, or none for 20 s."""
         if self.holder not in self.viewers:
             self._hand_to(key)
         elif not self.controls(key) and key not in self._asking:
@@ -255,6 +272,7 @@ class Hub:
         self._tell_controls()
 
     def _answer(self, accept: bool) -> None:
+        """Whoever controls gives control to the first that asked, or tells all of them that it does not."""
         waiting = list(self._asking)
         if accept and waiting:
             self._hand_to(waiting[0])
@@ -278,6 +296,7 @@ class Hub:
             timer.cancel()
 
     def _tell_controls(self) -> None:
+        """Tell every browser who controls and who waits."""
         holder = self.viewers.get(self.holder)
         waiting = [self.viewers[key].name for key in self._asking if key in self.viewers]
         for key, viewer in self.viewers.items():

@@ -4,6 +4,10 @@
 
 It listens on one address, answers only browsers that were given the printed token (see `guard`), and
 ends with Ctrl-C.
+
+Two threads matter: this one has the event loop, which answers browsers; the stage's simulates, plans and compiles.
+Python lets them take turns, 1 ms each, so that a page is there while something is compiled: answers take some 10 ms
+then. The first picture is the pose that the show begins in, with what is compiled written over it.
 """
 
 import asyncio
@@ -82,6 +86,7 @@ def serve(
 
 
 async def _serve(hub: Hub, gate: Gate, listening: socket.socket, address: str) -> None:
+    """Listen until Ctrl-C, with a browser window at an address, where there is one and a screen."""
     if address and has_screen():
         threading.Timer(0.5, webbrowser.open, [address]).start()
     with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
@@ -108,7 +113,11 @@ def server_for(hub: Hub, gate: Gate) -> uvicorn.Server:
 
 
 def application(hub: Hub, presets: Presets) -> FastAPI:
-    """The web application: the page, NiceGUI's files and socket, and the socket for frames."""
+    """The web application: the page, NiceGUI's files and socket, and the socket for frames.
+
+    It guards nothing by itself: `server_for` puts a `Guard` around it. A browser that sends what is no request is hung
+    up on with its sentence (code 1008), one that is too slow with 1013.
+    """
 
     @contextlib.asynccontextmanager
     async def nothing(app: FastAPI) -> AsyncIterator[None]:
@@ -140,6 +149,7 @@ def application(hub: Hub, presets: Presets) -> FastAPI:
 
 
 async def _text(websocket: WebSocket) -> str:
+    """The next text of a browser; refuses bytes, raises WebSocketDisconnect at its end."""
     message = await websocket.receive()
     if message["type"] == "websocket.disconnect":
         raise WebSocketDisconnect(message.get("code", 1000))

@@ -5,7 +5,13 @@
     stage.post(lambda: stage.director.send(Explode((0.5, 0.0, 0.0)))).result()
     stage.close()
 
-Everything happens in the stage's thread between frames: others `post` a function and get a future.
+Everything happens in the stage's thread between frames: others `post` a function and get a future. Its order is: show
+where the trial begins; wait a moment for somebody to look; compile, telling the audience how far that is; then frames,
+each when it is due, and jobs between them.
+
+Traps: methods under "What people do" belong into that thread, so `stage.post(stage.pause)` and not `stage.pause()`;
+attributes may be read from any thread, and are of the last frame or of the next. What a frame raises pauses the show
+and is told as a sentence; the thread lives until `close`.
 """
 
 import queue
@@ -21,16 +27,16 @@ import numpy as np
 
 from tumble.control.controller import Controller
 from tumble.errors import UserError, check_number
-from tumble.goals.wants import Balance
 from tumble.live.learning import Learning
 from tumble.live.recording import Recorder, Recording
 from tumble.live.session import Frame, Session
 from tumble.scenarios import Trial
 from tumble.studio.audience import Audience, Shown
-from tumble.studio.choice import Choice, inherit, stood
+from tumble.studio.choice import Choice, inherit, standing
 from tumble.studio.director import Director
 from tumble.studio.pace import Clock
-from tumble.studio.packet import BROKEN, PAST, PAUSED, RECORDING, Packer, Status, with_flags
+from tumble.studio.packet import BROKEN, PAST, PAUSED, RECORDING, Status, with_flags
+from tumble.studio.pictures import Pictures
 from tumble.studio.rehearsing import Rehearsing
 from tumble.studio.timeline import Moment, Timeline
 
@@ -68,9 +74,7 @@ class Stage:
         self.timeline = Timeline(self.dt)
         self._audience, self._threads = audience, threads
         self._recorder: Recorder | None = None
-        self._tick, self._scenes = 0, 1
-        self._packer = Packer(self.trial.scene, self._scenes)
-        self._terms: dict[tuple[str, ...], int] = {}
+        self._tick, self._pictures = 0, Pictures(self.trial.scene)
         self._jobs: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = queue.SimpleQueue()
         self._wake, self._closing = threading.Event(), False
         self._rehearsing = Rehearsing(audience)
@@ -102,7 +106,11 @@ class Stage:
         self.cut()
 
     def post(self, job: Callable[[], Any]) -> "Future[Any]":
-        """Have a function called between frames; the future has its result or its exception."""
+        """Have a function called between frames; the future has its result or its exception.
+
+        From any thread. While something is compiled jobs wait, in the order in which they came; the last are done when
+        the stage closes, and those that come after that get a UserError.
+        """
         future: Future[Any] = Future()
         if self._closing:
             future.set_exception(UserError("the studio is closing"))
@@ -112,11 +120,12 @@ class Stage:
         return future
 
     def watch(self, watched: bool) -> None:
-        """Say whether anybody looks; from any thread."""
+        """Say whether anybody looks; from any thread. While nobody does, time stands still and nobody plans."""
         self.watched = watched
         self._wake.set()
 
     def _run(self) -> None:
+        """The stage's thread."""
         self._appear()
         self._wake.wait(self._patience)
         if not self._closing:
@@ -144,8 +153,8 @@ class Stage:
                 future.set_result(job())
             except Exception as error:
                 future.set_exception(error)
-            if self.trial.scene is not self._packer.scene:
-                self._entered()
+            if self.trial.scene is not self._pictures.packer.scene:
+                self._pictures.enter(self.trial.scene)
 
     def _rehearse(self) -> None:
         """Have compiled what the first frames need, by a trial that nobody sees."""
@@ -187,6 +196,7 @@ class Stage:
             self._audience.say(f"a recording ends after {LONGEST / 60:g} minutes; download it")
 
     def _frame(self) -> None:
+        """Make one and show it; then have compiled beside the next ones what may be needed later."""
         self._teach()
         before = self._news
         with self._rehearsing.watching(self.choice.controller):
@@ -247,8 +257,6 @@ class Stage:
 
     def _picture(self, state: np.ndarray, flags: int = 0, control_seconds: float = 0.0) -> Shown:
         """A state of the trial as browsers draw it, with what is wanted and thought now."""
-        report, director = self.trial.controller.report(), self.director
-        terms = self._terms.setdefault(report.names, len(self._terms) + 1)
         status = Status(
             tick=self._tick,
             oldest=self.timeline.oldest or self._tick,
@@ -260,9 +268,7 @@ class Stage:
             speed=self.pace.speed,
             control_seconds=control_seconds,
         )
-        drag = self.trial.session.drag
-        message = self._packer.pack(state, report, status, terms, director.target, director.velocity, drag)
-        return Shown(message, self._packer, terms, report.names)
+        return self._pictures.make(self.trial, self.director, state, status)
 
     # What people do; to be called in the stage's thread, by `post` --------------------------------------
 
@@ -310,7 +316,7 @@ class Stage:
         if tick != self.timeline.newest:
             self.trial.rewind(moment.packer.scene, moment.state, moment.time)
             self.timeline.cut(tick)
-            self._tick, self._packer = tick, moment.packer
+            self._tick, self._pictures.packer = tick, moment.packer
         self._go()
 
     def reset(self) -> None:
@@ -318,8 +324,12 @@ class Stage:
         self.choose(self.choice)
 
     def choose(self, choice: Choice) -> None:
-        """Play something else. Settings and weights stay with the controller, the stance with the scenario."""
-        choice, missing = self._standing(choice)
+        """Play something else. Settings and weights stay with the controller, the stance with the scenario.
+
+        It is shown where it begins at once; what it needs compiled is compiled in its first frame, and told. A
+        running recording ends. Nothing changes where the choice is refused.
+        """
+        choice, missing = standing(choice, self.choice, self.director.stance)
         same = choice.controller == self.choice.controller
         self.director.settle()
         old = self.trial.controller
@@ -331,20 +341,10 @@ class Stage:
         self.trial, self.choice, self.director = trial, choice, Director(trial, choice.stance)
         if missing:
             self._audience.say(f"'{choice.character}' has no pose '{missing}'; it stands in 'rest'")
-        self._entered()
+        self._pictures.enter(trial.scene)
         self.timeline.clear()
         self._go()
         self._appear()
-
-    def _standing(self, choice: Choice) -> tuple[Choice, str]:
-        """A choice with the present stance where the scenario stays; and the pose that its body has not, or ''."""
-        if choice.scenario != self.choice.scenario:
-            return replace(choice, stance=None), ""
-        stance, own = self.director.stance, choice.built().wants()
-        if stance == (Balance(pose=own.pose, roll=own.roll) if isinstance(own, Balance) else Balance()):
-            return replace(choice, stance=None), ""
-        missing = stance.pose if stance.pose is not None and stance.pose not in choice.body().poses else ""
-        return replace(choice, stance=stood(stance, "rest", None) if missing else stance), missing
 
     def reshape(self, proportions: Mapping[str, float]) -> None:
         """Give the character other proportions while it goes on; none gives it its own again."""
@@ -377,11 +377,6 @@ class Stage:
     def recording(self) -> bool:
         """Whether a recording is running."""
         return self._recorder is not None
-
-    def _entered(self) -> None:
-        """The trial has another scene, which browsers must learn."""
-        self._scenes = self._scenes % 65535 + 1
-        self._packer = Packer(self.trial.scene, self._scenes)
 
     def _go(self) -> None:
         self.playing, self.past = True, None
