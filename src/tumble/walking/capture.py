@@ -19,7 +19,7 @@ STANDS_WIDE = 0.6  # of the width of a stand that feet are apart at least
 STANDS_BACK, STANDS_AHEAD = 0.7, 0.3  # of `stand.lean`: ankles hold less ahead than back
 STANDS_ASIDE = 0.8  # of the way to a foot
 HALTS_APART, HALTS_NARROW, HALTS_WIDE = 0.06, 0.5, 2.0  # m, and of the width of a stand, the same before a hurdle
-HALTS_BACK, HALTS_AHEAD, HALTS_ASIDE = 0.6, 0.25, 0.75
+HALTS_BACK, HALTS_AHEAD, HALTS_LOADED, HALTS_ASIDE = 0.6, 0.25, -0.4, 0.75
 POISED = 0.055  # m that the capture point may be short of a foot on which it stands to step over something
 SETTLES, SETTLES_BENT = 0.2, 0.6  # s of a stand before it steps over something, upright and bent
 RESTS = 0.06  # m/s below which it rests
@@ -95,7 +95,8 @@ def may_halt(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     wide = dot(apart, look.left) / stand_width(body, k)
     beside = room < HALTS_APART * body.size and HALTS_NARROW < wide < HALTS_WIDE
     most = k.stand.lean * body.size
-    return beside and -HALTS_BACK * most - room < lean < HALTS_AHEAD * most + room and abs(sway) < HALTS_ASIDE * half
+    ahead = HALTS_LOADED if loaded(body, look) else HALTS_AHEAD
+    return beside and -HALTS_BACK * most - room < lean < ahead * most + room and abs(sway) < HALTS_ASIDE * half
 
 
 @inner

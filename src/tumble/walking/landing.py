@@ -37,7 +37,7 @@ LEAN_FROM, LEAN_TO = 0.25, 0.35  # m of height over which the lean over a hurdle
 THICK_FROM, THICK_MOST = 0.2, 0.1  # m
 LONGER = 1.2  # times the usual step that one may be longer
 TOGETHER, NEARLY_TOGETHER = 0.02, 0.3  # m off the other foot: where feet stop beside each other; from where they do
-ON_TIME = (-0.01, 0.035)  # m that the capture point is beyond its foot, of one who comes as one who stood would
+ON_TIME = (-0.01, 0.1)  # m that the capture point is beyond its foot, of one who comes as one who stood would
 ON_LINE = (-0.01, 0.04)  # m that it is inside of it
 STOOP_LEAN = 0.3  # m further beyond something for each m of its height and rad of the bend: the hips are behind
 
