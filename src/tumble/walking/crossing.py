@@ -13,7 +13,7 @@ from tumble.walking.body import LEGS, SHIN
 from tumble.walking.capture import BENT, capture_shortfall
 from tumble.walking.landing import NEAR, approach, choose, lean_of, limit_speed, same_level, want_halt
 from tumble.walking.legs import knee_for
-from tumble.walking.memory import UNLIMITED, Halt, Mode
+from tumble.walking.memory import LEFT, RIGHT, UNLIMITED, Halt, Mode
 from tumble.walking.pendulum import deviation, pendulum_rate
 from tumble.walking.steps import DROPS, HIGHER, ankle_of, crosses, foot_place, loaded, step_offset
 from tumble.walking.terrain import (
@@ -44,6 +44,7 @@ HELD = 0.03  # m beyond what lets it walk on over a foot, up to where feet side 
 REST = 0.015  # m behind the middle of a foot, where the body comes to rest there
 STOOP_SPEED = 0.35  # m/s, fastest of who goes with trunk and knees bent
 AHEAD = 2.0  # m that are looked ahead
+BLOCKS = 0.6  # m before the toes within which it stands before a wall
 BEHIND = 0.3  # m that are looked back from where the swing foot was
 KNEE = 0.3  # rad that a stance knee is bent on level ground
 LOAD_BENDS = 5.0  # of the crouch under a load, for each time of its own mass that it carries; at most all
@@ -91,6 +92,7 @@ def _cross(body, terrain, k, m, look, f, i):  # type: ignore[no-untyped-def]
         m.down_crouch = min(m.down_crouch, _bent(body, k, look)) if steps else 0.0
         if steps and abs(m.ground - was) > SAME:
             _take_weight(body, m, f, i)
+    m.blocked = m.mode == Mode.STAND and m.wish_speed > 0.0 and _before_wall(body, terrain, m, f, i)
     if m.mode == Mode.WALK:
         _plan_step(body, terrain, k, m, look, f, i, ahead, left, foot)
         if m.duck_crouch > BENT:
@@ -99,6 +101,26 @@ def _cross(body, terrain, k, m, look, f, i):  # type: ignore[no-untyped-def]
             m.speed_limit = min(m.speed_limit, approach(body, m.stoop_distance))
             if m.stoop_distance <= 0.0 and m.halt == Halt.NONE:
                 m.halt = Halt.WANTED
+
+
+@inner
+def _before_wall(body, terrain, m, f, i):  # type: ignore[no-untyped-def]
+    """Whether what is near on the way that is wished can neither be stepped over nor onto."""
+    ahead = (math.cos(m.wish_heading), math.sin(m.wish_heading), 0.0)
+    left = (-ahead[1], ahead[0], 0.0)
+    one, other = ankle_of(body, f, i, LEFT), ankle_of(body, f, i, RIGHT)
+    at, (a, b) = max(dot(one, ahead), dot(other, ahead)), (dot(one, left), dot(other, left))
+    wide, toe = max(terrain.half[0], terrain.half[1]), max(terrain.toe[0], terrain.toe[1])
+    far = at + toe + BLOCKS * body.size
+    count = gather(terrain.boxes, terrain.spans, ahead, left, min(a, b) - wide, max(a, b) + wide, at, far)
+    return _wall_ahead(body, terrain, count, at, LEFT) < far
+
+
+@inner
+def _wall_ahead(body, terrain, count, at, swing):  # type: ignore[no-untyped-def]
+    """Where the first of the spans begins, m ahead of an ankle, that a foot gets neither over nor onto; see `wall`."""
+    length = terrain.heel[swing] + terrain.toe[swing] + 2.0 * GAP * body.size
+    return wall(terrain.spans, count, at, length, OVER * body.leg, CLIMB * body.leg, HURDLE_REACH * body.leg)
 
 
 @inner
@@ -173,9 +195,8 @@ def _plan_step(body, terrain, k, m, look, f, i, ahead, left, stance_foot):  # ty
     heavy = loaded(body, look)
     if heavy:
         m.down_crouch = bent
-    over, climb, reach = OVER * body.leg, CLIMB * body.leg, REACH * body.leg
-    barrier = wall(spans, count, at, heel + toe, over, climb, HURDLE_REACH * body.leg)
-    want_halt(body, k, m, look, f, i, spans, count, at, heel, toe, heavy)
+    reach, barrier = REACH * body.leg, _wall_ahead(body, terrain, count, at, swing)
+    want_halt(body, k, m, look, f, i, spans, count, at, heel, toe, barrier, heavy)
     if m.planned and m.phase > DECIDED:
         land = m.foothold[0] * ahead[0] + m.foothold[1] * ahead[1]
     else:

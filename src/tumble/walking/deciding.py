@@ -103,7 +103,7 @@ def _stand_on(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
             _begin_step(body, m, f, i, m.stance)
     elif m.halt == Halt.STOOD and not settled(body, k, m, look, f, i):
         return
-    elif abs(m.wish_speed) > SLOWEST or abs(turn) > STARTS_TURN:
+    elif (abs(m.wish_speed) > SLOWEST and not m.blocked) or abs(turn) > STARTS_TURN:
         m.mode, m.clock = Mode.SHIFT, 0.0
         m.heading = look.heading
         if m.halt != Halt.STOOD:

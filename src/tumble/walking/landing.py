@@ -32,6 +32,7 @@ SLOW_WITHIN = 0.1  # m
 EDGE_SPEED, EDGE_SLOWS = 0.45, 0.5  # m/s beside an edge, and 1/s, more for each m that it is away
 EDGE_BEHIND = 0.1  # m behind an edge up to where it slows down
 HURDLE_SEEN = 1.5  # m ahead of the toes within which it wants to stop before a hurdle
+WALL_GAP = 0.2  # m between the toes and a wall that it stands before
 SLACK_LEAST, SLACK_MOST = 0.04, 0.2  # m before the last place to step over something from, where it may stop
 LEAN_FROM, LEAN_TO = 0.25, 0.35  # m of height over which the lean over a hurdle grows to HIGH_LEAN
 THICK_FROM, THICK_MOST = 0.2, 0.1  # m
@@ -131,18 +132,19 @@ def _together(k, m, spans, count, start, at, natural):  # type: ignore[no-untype
 
 
 @inner
-def want_halt(body, k, m, look, f, i, spans, count, at, heel, toe, heavy):  # type: ignore[no-untyped-def]
-    """Decide whether to stop before what comes next: before all that must be stepped over.
+def want_halt(body, k, m, look, f, i, spans, count, at, heel, toe, barrier, heavy):  # type: ignore
+    """Decide whether to stop before what comes next: before all that must be stepped over, and before a wall.
 
     A long step that begins in a stand begins alike every time. Who carries something or is bent does not stop as
     surely, and goes on where it comes there as one who stood would.
     """
     edge = next_edge(spans, count, at + toe - NEAR * body.size)
-    hurdle = edge < at + toe + HURDLE_SEEN * body.size and is_hurdle(spans, count, edge)
-    there = hurdle and _way_left(body, m, spans, count, at, edge, heel, toe, heavy) < 0.0
+    seen = at + toe + HURDLE_SEEN * body.size
+    hurdle = edge < seen and edge < barrier and is_hurdle(spans, count, edge)
+    there = hurdle and _way_left(body, m, spans, count, at, edge, heel, toe, barrier, heavy) < 0.0
     if m.halt == Halt.STOOD and (m.phase > 0.0 or there):
         return
-    m.halt = Halt.WANTED if hurdle else Halt.NONE
+    m.halt = Halt.WANTED if hurdle or (edge < seen and edge >= barrier) else Halt.NONE
     if there and m.phase == 0.0 and (heavy or m.bend > BENT):
         fast, off = (
             -capture_shortfall(body, k, m, look, f, i) / body.size,
@@ -153,8 +155,13 @@ def want_halt(body, k, m, look, f, i, spans, count, at, heel, toe, heavy):  # ty
 
 
 @inner
-def _way_left(body, m, spans, count, at, edge, heel, toe, heavy):  # type: ignore[no-untyped-def]
-    """m from the stance ankle to where it may stop before a hurdle: so near that the other foot gets over easily."""
+def _way_left(body, m, spans, count, at, edge, heel, toe, barrier, heavy):  # type: ignore[no-untyped-def]
+    """m from the stance ankle to where it may stop before a hurdle: so near that the other foot gets over easily.
+
+    Before a wall it is where the toes keep their distance.
+    """
+    if edge >= barrier:
+        return barrier - toe - WALL_GAP * body.size - at
     before = toe + lean_of(spans, count, edge)
     rise = level(spans, count, edge + EDGE) - level(spans, count, edge - EDGE)
     needs = before + far_side(spans, count, edge) - edge + heel + _lean_back(m, heavy) * rise
@@ -182,6 +189,7 @@ def limit_speed(body, m, spans, count, at, heel, toe, barrier, heavy):  # type: 
                 m.speed_limit = min(m.speed_limit, quick * (EDGE_SPEED + EDGE_SLOWS * max(away, 0.0) / body.size))
     if m.halt == Halt.WANTED:
         edge = next_edge(spans, count, at + toe - NEAR * body.size)
-        m.speed_limit = min(m.speed_limit, approach(body, _way_left(body, m, spans, count, at, edge, heel, toe, heavy)))
+        left = _way_left(body, m, spans, count, at, edge, heel, toe, barrier, heavy)
+        m.speed_limit = min(m.speed_limit, approach(body, left))
     if barrier < FAR:
         m.speed_limit = min(m.speed_limit, quick * max(barrier - toe - at, 0.0) / body.size)

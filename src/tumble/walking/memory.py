@@ -95,7 +95,8 @@ WALKER = np.dtype(
         ("planned", "?"),  # while the swing foot goes to a chosen foothold
         ("level_step", "?"),  # where it passes nothing on its way there
         ("trailing", "?"),  # where the other foot is past the obstacle already
-        ("unused", "u1", 5),  # so that the record has no gaps
+        ("blocked", "?"),  # where it stands before what it gets neither over nor onto, and is to go that way
+        ("unused", "u1", 4),  # so that the record has no gaps
         ("foothold", "f8", 3),  # where its ankle lands, and the height of the ground there, m
         ("obstacle_top", "f8"),  # m, of the highest that it passes over
         ("clear_from", "f8"),  # m along: where the swing ankle must be up
