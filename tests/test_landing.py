@@ -33,7 +33,9 @@ def hurdles(*boxes) -> np.ndarray:
 def landing(spans, start, at, natural, *, halt=mem.Halt.NONE, limit=mem.UNLIMITED, heavy=False) -> float:
     (memory,) = np.zeros(1, mem.WALKER).view(np.recarray)
     memory.halt, memory.speed_limit, memory.stoop_distance = halt, limit, mem.UNLIMITED
-    return choose(Address(K), memory, spans, len(spans), start, at, natural, USUAL, HEEL, TOE, NEAR, FAR, REACH, heavy, True)
+    return choose(
+        Address(K), memory, spans, len(spans), start, at, natural, USUAL, HEEL, TOE, NEAR, FAR, REACH, heavy, True
+    )
 
 
 def test_shins_lean_more_over_what_is_high_and_less_where_it_is_thick():
