@@ -61,11 +61,7 @@ MOST_TRIM = 0.05  # of the leg's length that what keeps the mean speed adds
 LONG = 0.6  # m, from which on a step over something loses speed
 LEAST_GOAL = 0.02  # m beyond the stance foot that the capture point is to get to at least
 SLOW_START = 0.1  # of that goal, where the capture point is taken to be at least
-QUICKEST, QUICKEST_DOWN, SPARE = (
-    0.7,
-    0.45,
-    0.02,
-)  # of the time that is left, also down, and s more, in which a foot gets there
+QUICKEST, QUICKEST_DOWN, SPARE = 0.7, 0.45, 0.02  # of the time that is left, also down, and s more, in which a foot gets there
 HIGHER_LEADING, HIGHER_TRAILING = 0.03, 0.09  # m more between a sole and what it is lifted over
 
 
