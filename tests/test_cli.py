@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tumble.characters import CAPABILITIES, CHARACTERS, character
-from tumble.cli import COMMANDS, bench_learners, dispatch
+from tumble.cli import COMMANDS, bench_cold, bench_learners, dispatch
 from tumble.controllers import CONTROLLERS
 from tumble.errors import UserError
 from tumble.goals import GOALS
@@ -570,6 +570,16 @@ def test_bench_of_another_scenario_has_its_character(capsys):
     assert set(json.loads(capsys.readouterr().out)["scenarios"]) == {"learn-hop"}
 
 
+def test_bench_cold_compares_with_stand_and_leaves_nothing(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert call("bench", "cold", "stand", "--json") == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert (row["scenario"], row["controller"], row["ratio"]) == ("stand", "cpbp", 1.0)
+    assert 0 < row["warm"] < row["cold"] and row["compilations"] > 0
+    assert not list(tmp_path.iterdir())
+    assert "stand" in bench_cold.table([row])
+
+
 def test_bench_learners(capsys, monkeypatch):
     monkeypatch.setattr(bench_learners, "PAIRS", 200)
     monkeypatch.setattr(bench_learners, "ROUNDS", 3)
@@ -752,6 +762,7 @@ BAD = [
     (["replay"], "Missing from tumble replay"),
     (["strip", "nothing.npz", "a.png"], "no file nothing.npz"),
     (["bench", "controller"], "planner"),
+    (["bench", "cold", "stend"], "no scenario 'stend'"),
     (["bench", "planner", "--frames", "0"], "frames must be a number 1 or more and at most 1e+06, got 0"),
     (["bench", "planner", "--controller", "cpb"], "no planner 'cpb'"),
     (["bench", "planner", "--scenario", "pick-up"], "planners do no scripts"),

@@ -7,7 +7,13 @@ import pytest
 
 from tumble.errors import UserError
 from tumble.learners import DensityForest
-from tumble.learners.trees import AIM, MOST, RECENT, between, leaf
+from tumble.learners import trees as kernels
+from tumble.learners.pairs import RECENT
+from tumble.learners.trees import AIM, MOST
+from tumble.maths.bundles import Address
+from tumble.maths.compiled import as_entry
+
+between, leaf = as_entry(kernels.between), as_entry(kernels.leaf)
 
 FEATURES, SIZE = 6, 2
 
@@ -69,7 +75,7 @@ def held(made: DensityForest, tree: int) -> list[int]:
             count = trees.counts[place, node]
             assert count <= MOST and (count > 0 or (len(met) == 1 and not todo))
             inside = trees.leaves[place, node, :count].tolist()
-            assert all(leaf(trees, place, made._pairs.states[slot]) == node for slot in inside)
+            assert all(leaf(Address(trees), place, made._pairs.states[slot]) == node for slot in inside)
             slots += inside
     assert met == set(range(trees.used[place, 0]))
     assert len(slots) == len(set(slots)) == trees.used[place, 1]

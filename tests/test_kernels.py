@@ -164,7 +164,9 @@ def test_control_cost(warm):
 def weighed(values, expense=None, message=None, ceiling=5.0) -> SimpleNamespace:
     """What `weigh` makes of a step's costs, with the totals at 1 before."""
     n = len(values)
-    out = SimpleNamespace(totals=np.ones(n), potential=np.empty(n), log_belief=np.empty(n), weights=np.empty(n))
+    out = SimpleNamespace(
+        totals=np.ones(n), potential=np.empty(n), log_belief=np.empty(n), weights=np.empty(n), alone=np.empty(n)
+    )
     expense, message = np.zeros(n) if expense is None else expense, np.zeros(n) if message is None else message
     out.count = weigh(np.asarray(values, float), expense, 0.5, ceiling, message, *vars(out).values())
     return out
@@ -183,6 +185,7 @@ def test_weights_by_numpy(scale):
     assert w.log_belief == pytest.approx(message + w.potential)
     belief = np.exp(message - 0.5 * gamma * cost)
     assert w.weights == pytest.approx(belief / belief.sum())
+    assert w.alone == pytest.approx(np.exp(w.potential) / np.exp(w.potential).sum())
     assert w.count == pytest.approx(1 / (w.weights**2).sum())
 
 

@@ -121,6 +121,21 @@ def test_only_the_world_knows_the_engine(path):
         assert not {name for name in imports_of(parsed(path)) if name.startswith("mujoco.batch")}
 
 
+COMPILERS = {"maths/compiled.py", "maths/bundles.py"}
+
+
+@each_module
+def test_only_two_modules_know_the_compiler(path):
+    """All else is compiled by their decorators, so that nothing has wrappers or versions that nobody needs."""
+    if str(path.relative_to(SOURCE)) not in COMPILERS:
+        assert not {name for name in imports_of(parsed(path)) if name.split(".")[0] in ("numba", "llvmlite")}
+
+
+@pytest.mark.parametrize("path", sorted(Path(__file__).parent.glob("*.py")), ids=lambda path: path.name)
+def test_tests_compile_as_the_package_does(path):
+    assert not {name for name in imports_of(parsed(path)) if name.split(".")[0] == "numba"}
+
+
 CLOCKS = {"time", "datetime", "sched"}
 TALKERS = {"rich", "logging"}
 OPENERS = {"open", "read_text", "read_bytes", "write_text", "write_bytes"}
@@ -138,7 +153,7 @@ def test_below_live_nothing_reads_the_clock_sleeps_or_talks(path):
 
 @each_below_live
 def test_below_live_only_files_opens_files(path):
-    if unit_of(path) == "files":
+    if unit_of(path) == "files" or path.name == "compiled.py":  # which reads this package's own source
         return
     tree = parsed(path)
     assert "open" not in calls_of(tree)

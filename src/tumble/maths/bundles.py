@@ -12,10 +12,11 @@ unpacked from Python and compiled. An address is one.
 Traps: numbers are those of the time when the address was made; arrays are live, and must not be replaced.
 """
 
+import ctypes
 from dataclasses import fields as fields_of
 from dataclasses import is_dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -79,10 +80,19 @@ class Address:
     __slots__ = ("_kept", "_numba_type_", "address")
 
     def __init__(self, bundle: Any) -> None:
+        if not (hasattr(bundle, "_fields") or is_dataclass(bundle)):
+            raise TypeError(f"an address is of a named tuple or a dataclass, got {type(bundle).__name__}")
         words: list[int] = []
         fields, kept = [], []
         for name, value in _fields(bundle):
-            kind, numbers, owner = _laid(value, type(bundle) in _strided)
+            laid = _laid(value, type(bundle) in _strided)
+            if laid is None:
+                what = f"array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
+                raise TypeError(
+                    f"{type(bundle).__name__}.{name} is an {what}: compiled code takes arrays of numbers, bools or"
+                    " records, numbers, bools, None and named tuples of such"
+                )
+            kind, numbers, owner = laid
             fields.append((name, kind))
             words += numbers
             kept.append(owner)
@@ -100,11 +110,13 @@ def _fields(bundle: Any) -> list[tuple[str, Any]]:
     return [(name, float(value) if kind in (float, "float") else value) for name, kind, value in given]
 
 
-def _laid(value: Any, any_stride: bool) -> tuple[types.Type, list[int], Any]:
-    """Type and words of a field, and what must be kept as long as they are used."""
+def _laid(value: Any, any_stride: bool) -> tuple[types.Type, list[int], Any] | None:
+    """Type and words of a field, and what must be kept as long as they are used; None for what cannot be laid down."""
     if value is None:
         return types.none, [], None
     if isinstance(value, np.ndarray):
+        if value.dtype.hasobject or value.dtype.kind not in "biufV":
+            return None
         kind = numba.typeof(value)
         kind = kind.copy(layout="A" if any_stride else kind.layout, readonly=False)
         return kind, [value.ctypes.data, *value.shape, *value.strides], value
@@ -115,7 +127,9 @@ def _laid(value: Any, any_stride: bool) -> tuple[types.Type, list[int], Any]:
         return types.boolean, [int(value)], None
     if isinstance(value, int | np.integer):
         return types.int64, [int(value)], None
-    return types.float64, [int(np.float64(value).view(np.int64))], None
+    if isinstance(value, float | np.floating):
+        return types.float64, [int(np.float64(value).view(np.int64))], None
+    return None
 
 
 @register_model(_AddressType)
@@ -169,6 +183,53 @@ def _unbox_address(kind: _AddressType, given: Any, c: Any) -> NativeValue:
     address = c.pyapi.long_as_longlong(number)
     c.pyapi.decref(number)
     return NativeValue(c.builder.inttoptr(address, WORD.as_pointer()))
+
+
+class Dice(NamedTuple):
+    """A generator's random numbers for compiled code: addresses of its state and of the functions that draw from it.
+
+    Python and compiled code may draw in turn. The generator must live as long.
+    """
+
+    state: int
+    word: int
+    share: int
+
+
+def dice_of(rng: np.random.Generator) -> Dice:
+    """The dice of a generator; what they show is drawn from it."""
+    interface = rng.bit_generator.ctypes
+    word, share = (ctypes.cast(draw, ctypes.c_void_p).value for draw in (interface.next_uint32, interface.next_double))
+    assert word is not None and share is not None
+    return Dice(interface.state_address, word, share)
+
+
+def _drawn(kind: Any, word: Any, builder: Any, given: Any) -> Any:
+    """A call of the function at an address with the state of a generator."""
+    state, draw = given
+    pointer = ir.FunctionType(word, [WORD]).as_pointer()
+    drawn = builder.call(builder.inttoptr(draw, pointer), [state])
+    return builder.zext(drawn, WORD) if kind is types.int64 else drawn
+
+
+@intrinsic
+def random_word(_context: Any, state: Any, word: Any) -> Any:
+    """In compiled code: the next 32 random bits of some dice, as an integer."""
+
+    def draw(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        return _drawn(types.int64, ir.IntType(32), builder, given)
+
+    return types.int64(state, word), draw
+
+
+@intrinsic
+def random_share(_context: Any, state: Any, share: Any) -> Any:
+    """In compiled code: the next number in [0, 1) of some dice."""
+
+    def draw(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        return _drawn(types.float64, ir.DoubleType(), builder, given)
+
+    return types.float64(state, share), draw
 
 
 class _StackType(types.Type):

@@ -17,10 +17,10 @@ from typing import ClassVar
 
 import mujoco
 import numpy as np
-from numba import njit
 
 from tumble.characters import Character
 from tumble.errors import UserError, check_number, choose
+from tumble.maths.compiled import Given1, Given2, Made2, Places1, entry
 from tumble.world.grips import add_grips
 from tumble.world.props import Prop
 
@@ -216,8 +216,9 @@ def drives_named(names: Sequence[str]) -> list[type[Drive]]:
     return kinds
 
 
-@njit(cache=True)
-def _set_points(control, qvel, address, group, reach, ctrl):  # type: ignore[no-untyped-def]
+@entry
+def _set_points(control: Given2, qvel: Given2, address: Places1, group: Places1, reach: Given1, ctrl: Made2) -> None:
+    """clip(w, v - L r, v + L r), rad/s, into ctrl (n, joints): w and L of controls (n, size), v speeds, r `reach`."""
     joints = address.size
     for i in range(control.shape[0]):
         for j in range(joints):
