@@ -46,15 +46,21 @@ class SimbiconRows(NamedTuple):
     spin: np.ndarray  # scratch, (bones, 3), as the next two
     torque: np.ndarray
     other: np.ndarray
-    out: np.ndarray  # (rows, motors)
+    ids: np.ndarray  # (nsim,) numbers of rows, of which the first `count[0]` are controlled
+    count: np.ndarray  # (1,)
+    out: np.ndarray  # (nsim, motors)
 
 
 @entry
 def control_rows(rows):  # type: ignore[no-untyped-def]
-    """Controls of all rows into `rows.out`; the rows' memory moves on by a step."""
+    """Controls of the rows `rows.ids` into `rows.out`; their memory moves on by a step, that of others stays.
+
+    Two gaits are mixed by their torques: tau = (1 - w) tau_gait + w tau_other, w the row's weight.
+    """
     bones, gaits, live, out = rows.bones, rows.gaits, rows.live, rows.out
     spin, torque, other = rows.spin, rows.torque, rows.other
-    for i in range(out.shape[0]):
+    for n in range(rows.count[0]):
+        i = rows.ids[n]
         memory = live.memory[i]
         _advance(bones, gaits, memory, live, i)
         look = on_stack(_look(bones, memory, live, i))
@@ -64,8 +70,8 @@ def control_rows(rows):  # type: ignore[no-untyped-def]
         if 0.0 < w < 1.0:
             _torques(bones, gaits, int(memory.other), memory, look, live, i, spin, other)
             for b in range(1, bones.ids.size):
-                for n in range(3):
-                    torque[b, n] = (1.0 - w) * torque[b, n] + w * other[b, n]
+                for axis in range(3):
+                    torque[b, axis] = (1.0 - w) * torque[b, axis] + w * other[b, axis]
         _project(bones, live, i, torque, out)
 
 

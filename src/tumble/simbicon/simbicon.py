@@ -16,7 +16,8 @@ before `start`, and copy a row with its memory to fork the walker.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 import mujoco
 import numpy as np
@@ -32,6 +33,7 @@ from tumble.simbicon.kernel import SimbiconRows, control_rows
 from tumble.world.scene import Scene
 from tumble.world.sims import Law, Sims
 
+Names: TypeAlias = str | int | np.ndarray  # of gaits: a name, a number, or numbers by row
 BODIES = ("planar", "biped34", "big-bird", "raptor")
 
 
@@ -73,7 +75,6 @@ class Simbicon(Controller):
         scene.claim(MEMORY, SIMBICON)
         self._bones = bones_of(scene)
         self._sims: Sims | None = None
-        self._out = np.zeros((0, self.drive.size))
 
     def index(self, gait: str) -> int:
         """Number of a gait, or the error that lists those there are."""
@@ -105,42 +106,72 @@ class Simbicon(Controller):
         memory.heading[:] = yaws(sims.view("xquat")[:, self._bones.ids[0]])
 
     def _attach(self, sims: Sims) -> None:
+        """Lay the arrays of some simulations, and the gaits, ready for compiled code; nothing where they lie there."""
         if sims is not self._sims:
             self._sims, self._out = sims, np.zeros((sims.nsim, self.drive.size))
-            spin, torque, other = np.zeros((3, len(self.scene.bones), 3))
-            self._rows = Address(SimbiconRows(self._bones, self._table, live_of(sims), spin, torque, other, self._out))
+            self._ids, self._count = np.arange(sims.nsim), np.array([sims.nsim])
+            scratch = np.zeros((3, len(self.scene.bones), 3))
+            rows = SimbiconRows(self._bones, self._table, live_of(sims), *scratch, self._ids, self._count, self._out)
+            self._rows = Address(rows)
 
     def control(self, sims: Sims) -> Law:
         """The law of a frame, see `law`."""
         return self.law
 
-    def law(self, sims: Sims) -> np.ndarray:
-        """Controls (nsim, drive.size) of one physics step; moves the memory on by it. The array is used again."""
+    def law(self, sims: Sims, rows: Any = slice(None)) -> np.ndarray:
+        """Controls (nsim, drive.size) of one physics step; the array is used again.
+
+        Args:
+          sims: any states, with the walker's memory in them, which moves on by a physics step.
+          rows: whose; what the others' controls are is left as it was, and so is their memory.
+        """
         self._attach(sims)
+        chosen = np.arange(sims.nsim)[rows]
+        self._ids[: len(chosen)], self._count[0] = chosen, len(chosen)
         control_rows(self._rows)
         return self._out
 
     def choose(
-        self, sims: Sims, gait: str, other: str | None = None, weight: float | np.ndarray = 0.0, *, rows: Any = None
+        self, sims: Sims, gait: Names, other: Names | None = None, weight: float | np.ndarray = 0.0, *, rows: Any = None
     ) -> None:
         """Go on with a gait, or with a mix of two: torques (1 - w) tau_gait + w tau_other.
 
+        Each row may have its own: whoever chooses once a step for thousands of rows gives arrays of numbers.
+
         Args:
           sims: whose rows.
-          gait, other: names; both must have the same number of states.
+          gait, other: a name, a number (`index`), or numbers, one a row; the two of a row have equally many states.
           weight: w, 0 to 1; one for all or one a row.
           rows: which; None for all.
         """
-        first = self.index(gait)
-        second = first if other is None else self.index(other)
-        counts = [len(self.gaits[i].states) for i in (first, second)]
-        if counts[0] != counts[1]:
-            raise UserError(f"gaits to mix need equally many states, '{gait}' has {counts[0]}, '{other}' {counts[1]}")
-        for one in np.ravel(weight):
-            check_number("weight", float(one), 0.0, 1.0)
+        first = self._numbers(gait)
+        second = first if other is None else self._numbers(other)
+        self._check_mix(first, second)
+        weights = np.asarray(weight, float)
+        check_number("weight", float(weights.min()), 0.0, 1.0)
+        check_number("weight", float(weights.max()), 0.0, 1.0)
         memory, chosen = sims.memory(MEMORY), slice(None) if rows is None else rows
-        memory.gait[chosen], memory.other[chosen], memory.weight[chosen] = first, second, weight
-        memory.state[chosen] %= counts[0]
+        memory.gait[chosen], memory.other[chosen], memory.weight[chosen] = first, second, weights
+        memory.state[chosen] %= self._table.states[first]
+
+    def _numbers(self, gait: Names) -> np.ndarray:
+        """Numbers of gaits, () or (rows,), each of a gait that there is."""
+        numbers = np.asarray(self.index(gait) if isinstance(gait, str) else gait)
+        if numbers.dtype.kind not in "iu" or not numbers.size:
+            raise UserError(f"a gait is chosen by its name or by whole numbers, got {gait!r}")
+        if numbers.min() < 0 or numbers.max() >= len(self.gaits):
+            wrong = numbers.min() if numbers.min() < 0 else numbers.max()
+            raise UserError(f"numbers of gaits go from 0 to {len(self.gaits) - 1}, got {wrong}")
+        return numbers
+
+    def _check_mix(self, first: np.ndarray, second: np.ndarray) -> None:
+        counts = [np.ravel(self._table.states[numbers]) for numbers in (first, second)]
+        for i in np.flatnonzero(counts[0] != counts[1])[:1]:
+            names = [self.gaits[np.ravel(numbers)[min(i, numbers.size - 1)]].name for numbers in (first, second)]
+            has = [count[min(i, len(count) - 1)] for count in counts]
+            raise UserError(
+                f"gaits to mix need equally many states, '{names[0]}' has {has[0]}, '{names[1]}' {has[1]}"
+            )
 
     def refuses(self, sims: Sims, want: Want) -> str | None:
         go = part(want, Go)
@@ -175,27 +206,26 @@ class Simbicon(Controller):
         """Steps done since `start`, (nsim,), live."""
         return sims.memory(MEMORY).footstrikes
 
-    def step(self, sims: Sims, longest: float = 2.0) -> np.ndarray:
-        """Run every row until its foot strikes once more; rows stop at their own strike.
+    def step(self, sims: Sims, longest: float = 2.0, *, rows: Any = None) -> np.ndarray:
+        """Run rows until their feet strike once more; a row rests from the end of the frame of its own strike on.
 
         Args:
           sims: any states, with the walker's memory in them.
           longest: s after which to stop at the latest.
+          rows: which; None for all. Others rest.
 
-        Returns (nsim,) whether a row made its step. The simulations are at most a frame past their strikes.
+        Returns (nsim,) whether a row made its step; False for those that rested. Rows are at most a frame past their
+        strikes, and no physics is spent on who is done.
         """
         check_number("longest", longest, 0.0, 60.0, above=True)
-        goal = self.steps(sims) + 1
-        done, held = np.zeros(sims.nsim, bool), sims.state.copy()
+        goal, done = self.steps(sims) + 1, np.zeros(sims.nsim, bool)
+        going = np.unique(np.arange(sims.nsim)[slice(None) if rows is None else rows])
         for _ in range(int(np.ceil(longest / self.scene.dt))):
-            sims.act(self.law, self.drive)
-            fresh = ~done & (self.steps(sims) >= goal)
-            held[fresh] = sims.state[fresh]
-            done |= fresh
-            if done.all():
+            sims.act(partial(self.law, rows=going), self.drive, going)
+            done[going] = self.steps(sims)[going] >= goal[going]
+            going = going[~done[going]]
+            if not going.size:
                 break
-        held[~done] = sims.state[~done]
-        sims.load(held)
         return done
 
     def fallen(self, sims: Sims) -> np.ndarray:
