@@ -25,7 +25,7 @@ from tumble.maths.vectors import (
 from tumble.simbicon.body import Bones, Live
 from tumble.simbicon.gait import Gaits
 
-HIGH, LOW = 0.4, 0.2  # of the root's height at rest, between which torques fade out; the authors' code
+HIGH, LOW = 0.4, 0.2  # of the root's height over the lower foot at rest, where torques fade out; the authors' code
 TURN = 0.5  # rad that the character's frame may be ahead of the root; ours
 
 
@@ -250,7 +250,9 @@ def root_torque(bones, gaits, g, m, look, live, i, spin):  # type: ignore[no-unt
 @inner
 def _project(bones, live, i, torque, out):  # type: ignore[no-untyped-def]
     """Torques on bones to fractions of the motors' strength; the engine itself adds the hinges' damping."""
-    fade = clamp((live.xpos[i, bones.ids[0], 2] / bones.height - LOW) / (HIGH - LOW), 0.0, 1.0)
+    left, right = live.xpos[i, bones.ids[bones.feet[0]], 2], live.xpos[i, bones.ids[bones.feet[1]], 2]
+    height = live.xpos[i, bones.ids[0], 2] - min(left, right)  # on slopes and steps too
+    fade = clamp((height / bones.height - LOW) / (HIGH - LOW), 0.0, 1.0)
     for b in range(1, bones.ids.size):
         tau = vec(torque[b])
         for j in range(bones.joint[b], bones.joint[b] + bones.hinges[b]):

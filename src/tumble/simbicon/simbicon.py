@@ -28,13 +28,13 @@ from tumble.goals.wants import Go, Want, name_of, part, parts
 from tumble.maths.bundles import Address
 from tumble.maths.vectors import yaws
 from tumble.simbicon.body import DRIVE, MEMORY, SIMBICON, bones_of, live_of
-from tumble.simbicon.gait import Gait, builtin_gaits, check_gait, roles_of, table_of
+from tumble.simbicon.gait import BODIES, Gait, builtin_gaits, check_gait, gait_names, roles_of, table_of
 from tumble.simbicon.kernel import SimbiconRows, control_rows
 from tumble.world.scene import Scene
 from tumble.world.sims import Law, Sims
 
 Names: TypeAlias = str | int | np.ndarray  # of gaits: a name, a number, or numbers by row
-BODIES = ("planar", "biped34", "big-bird", "raptor")
+HEEDED = ("style", "other", "mix", "heading")  # of `Go`
 
 
 class Simbicon(Controller):
@@ -80,7 +80,9 @@ class Simbicon(Controller):
         """Number of a gait, or the error that lists those there are."""
         names = [known.name for known in self.gaits]
         if gait not in names:
-            raise unknown("gait", gait, names, f" of '{self.scene.character.name}'")
+            others = [body for body in BODIES if gait in gait_names(body)]
+            whose = f", but of {', '.join(others)}" if others else ""
+            raise unknown("gait", gait, names, f" of '{self.scene.character.name}'{whose}")
         return names.index(gait)
 
     def opening(self, gait: str) -> np.ndarray:
@@ -177,23 +179,37 @@ class Simbicon(Controller):
         go = part(want, Go)
         if go is None or len(parts(want)) > 1:
             return f"Simbicon walks as its gaits do, and does not {name_of(want)}"
-        wrong = [name for name, value in go.given.items() if name not in ("style", "heading") and value != 0]
+        wrong = [name for name, value in go.given.items() if name not in HEEDED and value != 0]
         if wrong:
             return f"Simbicon walks as its gaits do and takes no {', '.join(wrong)}; choose a style or a heading"
         try:
             go.check()
-            if go.style is not None:
-                self.index(go.style)
+            self._mixed(go)
         except UserError as error:
             return str(error)
         return None
 
+    def _mixed(self, go: Go) -> tuple[int, int, float]:
+        """Numbers of the two gaits that are wanted, and the weight of the second; the same one twice is one alone."""
+        first = self.index(go.style or self.gaits[0].name)
+        second = first if go.other is None else self.index(go.other)
+        if not go.mix:
+            return first, first, 0.0
+        if go.other is None:
+            raise UserError(f"a mix of {go.mix:g} needs another style beside '{self.gaits[first].name}'")
+        self._check_mix(np.array(first), np.array(second))
+        return first, second, go.mix
+
     def want(self, sims: Sims, want: Want) -> None:
-        """A style is a gait; see `choose` and `turn_to`."""
+        """Do it in all rows: a style is a gait, see `choose`; a heading is kept, see `turn_to`.
+
+        A gait that turns, or a mix with one, moves the heading by itself and heeds none that is wanted.
+        """
         go = part(want, Go)
-        if go.style is not None and (sims.memory(MEMORY).gait != self.index(go.style)).any():
-            self.choose(sims, go.style)
-        if go.heading is not None:
+        first, second, weight = self._mixed(go)
+        self.choose(sims, first, second, weight)
+        turn = (1.0 - weight) * self.gaits[first].turn + weight * self.gaits[second].turn
+        if go.heading is not None and turn == 0.0:
             self.turn_to(sims, go.heading)
 
     def turn_to(self, sims: Sims, heading: float | np.ndarray, *, rows: Any = None) -> None:
