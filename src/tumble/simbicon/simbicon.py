@@ -24,11 +24,12 @@ import numpy as np
 
 from tumble.control.controller import Controller
 from tumble.errors import UserError, check_number, choose, unknown
+from tumble.files import text_of
 from tumble.goals.wants import Go, Want, name_of, part, parts
 from tumble.maths.bundles import Address
 from tumble.maths.vectors import yaws
 from tumble.simbicon.body import DRIVE, MEMORY, SIMBICON, bones_of, live_of
-from tumble.simbicon.gait import BODIES, Gait, builtin_gaits, check_gait, gait_names, roles_of, table_of
+from tumble.simbicon.gait import BODIES, Gait, builtin_gaits, check_gait, gait_names, read_gait, roles_of, table_of
 from tumble.simbicon.kernel import SimbiconRows, control_rows
 from tumble.world.scene import Scene
 from tumble.world.sims import Law, Sims
@@ -67,6 +68,7 @@ class Simbicon(Controller):
             raise UserError(f"no gaits for the character '{name}': give some, or take {', '.join(BODIES)}")
         self.scene = scene
         self.gaits = [check_gait(gait, scene.character) for gait in known.values()]
+        self._own = {gait.name: gait for gait in self.gaits}
         self._table = table_of(self.gaits, roles_of(scene.character))
         self.move(scene)
 
@@ -174,6 +176,33 @@ class Simbicon(Controller):
             raise UserError(
                 f"gaits to mix need equally many states, '{names[0]}' has {has[0]}, '{names[1]}' {has[1]}"
             )
+
+    @property
+    def styles(self) -> list[Gait]:
+        """The gaits."""
+        return self.gaits
+
+    @property
+    def own_styles(self) -> dict[str, Gait]:
+        """Those that it was made with, by name."""
+        return self._own
+
+    def style_in(self, data: bytes, where: str) -> Gait:
+        """The gait in the bytes of a file; it takes the place of one of its name, of equally many states.
+
+        States are counted in the memory of rows that walk, so that another number of them would mean other states.
+        """
+        gait = text_of(data, "gait", where, lambda text: read_gait(text, self.scene.character, where))
+        old = self.gaits[self.index(gait.name)]
+        if len(gait.states) != len(old.states):
+            raise UserError(f"the gait '{gait.name}' has {len(old.states)} states and keeps them, got {len(gait.states)}")
+        return gait
+
+    def restyle(self, style: Gait) -> None:
+        """Walk in this gait wherever the one of its name is wanted, from the next control on."""
+        self.gaits[self.index(style.name)] = check_gait(style, self.scene.character)
+        self._table = table_of(self.gaits, roles_of(self.scene.character))
+        self._sims = None
 
     def refuses(self, sims: Sims, want: Want) -> str | None:
         go = part(want, Go)
