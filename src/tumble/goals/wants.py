@@ -20,7 +20,8 @@ Vector: TypeAlias = tuple[float, float, float]
 
 WORLD = 1e6  # beyond which no number of a want makes sense
 SIDES = ("left", "right")
-MANNER = ("style", "other", "mix", "period", "step_height", "step_width", "bend", "crouch")  # of `Go`: how, and not where
+# of `Go`: how, and not where
+MANNER = ("style", "other", "mix", "period", "step_height", "step_width", "bend", "crouch")
 WAY = ("speed", "heading", "target")
 
 

@@ -4,7 +4,7 @@ A start is disturbed at random; pushes, slopes and steps come on top where they 
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import mujoco
@@ -36,11 +36,11 @@ class SimbiconHumanoid(Scenario):
     """How long, s."""
     disturbed: float = 0.1
     """Standard deviation of the disturbance of all speeds, m/s and rad/s."""
-    push: float = 0.0
+    push: float = field(default=0.0, metadata={"ends": (0.0, 600.0)})
     """Size of a horizontal force on the trunk, N, for 0.1 s from any side, between 4 and 5.2 s."""
-    slope: float = 0.0
+    slope: float = field(default=0.0, metadata={"ends": (-10.0, 10.0)})
     """By which the ground rises ahead, degrees; negative falls."""
-    step_height: float = 0.0
+    step_height: float = field(default=0.0, metadata={"ends": (0.0, 0.1)})
     """Of slabs across the way, 2 m long with 2 m between them: a step up, then one down, m."""
 
     name: ClassVar[str] = "simbicon-humanoid"
@@ -85,7 +85,7 @@ class SimbiconHumanoid(Scenario):
 
 def slabs(height: float) -> list[Box]:
     """Slabs of that height across the x axis, on the ground, every other 2 m from 1 m on to either side."""
-    middles = np.arange(0.5 * SLAB + 0.5 * SLAB, FAR, 2 * SLAB) if height else []
+    middles = np.arange(SLAB, FAR if height else 0.0, 2 * SLAB)
     half = (0.5 * SLAB, WIDE, 0.5 * height)
     return [
         Box(f"slab-{word}-{i}", (sign * float(x), 0.0, half[2]), half, ground=True)

@@ -46,8 +46,8 @@ class SimbiconRows(NamedTuple):
     spin: np.ndarray  # scratch, (bones, 3), as the next two
     torque: np.ndarray
     other: np.ndarray
-    ids: np.ndarray  # (nsim,) numbers of rows, of which the first `count[0]` are controlled
-    count: np.ndarray  # (1,)
+    ids: np.ndarray  # (nsim,) numbers of rows, of which the first `many[0]` are controlled
+    many: np.ndarray  # (1,)
     out: np.ndarray  # (nsim, motors)
 
 
@@ -59,7 +59,7 @@ def control_rows(rows):  # type: ignore[no-untyped-def]
     """
     bones, gaits, live, out = rows.bones, rows.gaits, rows.live, rows.out
     spin, torque, other = rows.spin, rows.torque, rows.other
-    for n in range(rows.count[0]):
+    for n in range(rows.many[0]):
         i = rows.ids[n]
         memory = live.memory[i]
         _advance(bones, gaits, memory, live, i)

@@ -113,10 +113,10 @@ class Simbicon(Controller):
         """Lay the arrays of some simulations, and the gaits, ready for compiled code; nothing where they lie there."""
         if sims is not self._sims:
             self._sims, self._out = sims, np.zeros((sims.nsim, self.drive.size))
-            self._ids, self._count = np.arange(sims.nsim), np.array([sims.nsim])
+            self._ids, self._many = np.arange(sims.nsim), np.array([sims.nsim])
             scratch = np.zeros((3, len(self.scene.bones), 3))
-            rows = SimbiconRows(self._bones, self._table, live_of(sims), *scratch, self._ids, self._count, self._out)
-            self._rows = Address(rows)
+            rows = (self._bones, self._table, live_of(sims), *scratch, self._ids, self._many, self._out)
+            self._rows = Address(SimbiconRows._make(rows))
 
     def control(self, sims: Sims) -> Law:
         """The law of a frame, see `law`."""
@@ -131,7 +131,7 @@ class Simbicon(Controller):
         """
         self._attach(sims)
         chosen = np.arange(sims.nsim)[rows]
-        self._ids[: len(chosen)], self._count[0] = chosen, len(chosen)
+        self._ids[: len(chosen)], self._many[0] = chosen, len(chosen)
         control_rows(self._rows)
         return self._out
 
@@ -173,9 +173,7 @@ class Simbicon(Controller):
         for i in np.flatnonzero(counts[0] != counts[1])[:1]:
             names = [self.gaits[np.ravel(numbers)[min(i, numbers.size - 1)]].name for numbers in (first, second)]
             has = [count[min(i, len(count) - 1)] for count in counts]
-            raise UserError(
-                f"gaits to mix need equally many states, '{names[0]}' has {has[0]}, '{names[1]}' {has[1]}"
-            )
+            raise UserError(f"gaits to mix need equally many states, '{names[0]}' has {has[0]}, '{names[1]}' {has[1]}")
 
     @property
     def styles(self) -> list[Gait]:
@@ -195,7 +193,9 @@ class Simbicon(Controller):
         gait = text_of(data, "gait", where, lambda text: read_gait(text, self.scene.character, where))
         old = self.gaits[self.index(gait.name)]
         if len(gait.states) != len(old.states):
-            raise UserError(f"the gait '{gait.name}' has {len(old.states)} states and keeps them, got {len(gait.states)}")
+            raise UserError(
+                f"the gait '{gait.name}' has {len(old.states)} states and keeps them, got {len(gait.states)}"
+            )
         return gait
 
     def restyle(self, style: Gait) -> None:

@@ -103,7 +103,7 @@ class Director:
 
     def _going(self, share: float, heading: float, turbo: bool) -> Go:
         """A share of the usual pace."""
-        if isinstance(self.trial.controller, Simbicon):  # whose gaits have a speed of their own
+        if self.mixes:  # gaits have a speed of their own
             return Go(heading=heading)
         style = self._style
         if style is None:
@@ -268,6 +268,11 @@ class Director:
         """The style that is wanted, else the first one; None where there are none."""
         go = part(self.trial.session.asked, Go)
         return self.styles.get((go and go.style) or "", next(iter(self.styles.values()), None))
+
+    @property
+    def mixes(self) -> bool:
+        """Whether two styles can be mixed: gaits can."""
+        return isinstance(self.trial.controller, Simbicon)
 
     @property
     def target(self) -> Vector | None:
