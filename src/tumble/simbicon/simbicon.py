@@ -16,6 +16,7 @@ before `start`, and copy a row with its memory to fork the walker.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -36,6 +37,11 @@ from tumble.world.sims import Law, Sims
 
 Names: TypeAlias = str | int | np.ndarray  # of gaits: a name, a number, or numbers by row
 HEEDED = ("style", "other", "mix", "heading")  # of `Go`
+
+
+@dataclass(frozen=True)
+class SimbiconSettings:
+    """Simbicon has none: all is in its gaits."""
 
 
 class Simbicon(Controller):
@@ -60,6 +66,7 @@ class Simbicon(Controller):
     """
 
     takes = (Go,)
+    settings = SimbiconSettings()
 
     def __init__(self, scene: Scene, gaits: Sequence[Gait] | None = None) -> None:
         known = builtin_gaits(scene.character) if gaits is None else {gait.name: gait for gait in gaits}
