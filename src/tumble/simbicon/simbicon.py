@@ -61,8 +61,11 @@ class Simbicon(Controller):
       (strength of the root), and the stance hip then follows its own motion for the rest, as in the authors' code.
       Paper: the character's frame is not told; here it has the wanted heading (authors: heading 0), but at most
       0.5 rad ahead of the root. Paper: k_d explicit at a step of 1/2000 s; here the engine integrates the hinges'
-      damping implicitly and the control adds what the law wants beyond it, at 1/500 s. Mixes of gaits: torques are
-      mixed, the machine is one, its durations mixed as well (not given); the heavier gait tells when a step ends.
+      damping implicitly and the control adds what the law wants beyond it, at 1/510 s. Authors' files: the root's
+      gains about the vertical are 0.2 of the others; here 0.02 in the humanoid's walks, with twice their damping of
+      the stance hip's twist. A foot on its heel holds some 30 N m, and one that is turned by more spins, the body with
+      it: with the speeds of starts disturbed by 0.2, 67 of 80 stood 4 s with 0.1, 74 with 0.02. Mixes of gaits:
+      torques are mixed, the machine is one, its durations mixed as well (not given); the heavier gait tells when a step ends.
     """
 
     takes = (Go,)
