@@ -25,9 +25,9 @@ def test_a_gait_is_run(capsys, scenario, gait):
 
 
 def test_pushes_slopes_and_steps_are_options(capsys):
-    words = ["--push", "50", "--slope", "-2", "--step-height", "0.02"]
-    assert dispatch(["run", "simbicon-humanoid", *words, *SHORT]) == 0
-    assert json.loads(said(capsys)[0])["scenario"] == "simbicon-humanoid"
+    for words in (["--push", "50", "--slope", "-2"], ["--step-height", "0.02"]):
+        assert dispatch(["run", "simbicon-humanoid", *words, *SHORT]) == 0
+        assert json.loads(said(capsys)[0])["scenario"] == "simbicon-humanoid"
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,7 @@ def test_pushes_slopes_and_steps_are_options(capsys):
         (["--gait", "lope"], "no gait 'lope' of 'biped34', but of big-bird; there are: backwards"),
         (["--slope", "50"], "slope must be a number -30 or more and at most 30, got 50"),
         (["--push=-1"], "push must be a number 0 or more"),
+        (["--slope", "2", "--step-height", "0.1"], "slabs lie on level ground: ask for a slope or for a step height"),
     ],
 )
 def test_mistakes_are_told_in_a_sentence(capsys, words, message):

@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 
 from tumble.characters import Character
-from tumble.errors import check_number
+from tumble.errors import UserError, check_number
 from tumble.goals.wants import Go, Want
 from tumble.live.commands import Command, Push
 from tumble.scenarios.history import History
@@ -54,6 +54,8 @@ class SimbiconHumanoid(Scenario):
         check_number("push", self.push, 0, 1e5)
         check_number("slope", self.slope, -30, 30)
         check_number("step_height", self.step_height, 0, 1)
+        if self.slope and self.step_height:
+            raise UserError("slabs lie on level ground: ask for a slope or for a step height")
 
     def scene(self, character: Character, seed: int = 0) -> Scene:
         return Scene(character, slabs(self.step_height), Ground(FRICTION, slope=math.radians(self.slope)))

@@ -65,7 +65,8 @@ class Simbicon(Controller):
       gains about the vertical are 0.2 of the others; here 0.02 in the humanoid's walks, with twice their damping of
       the stance hip's twist. A foot on its heel holds some 30 N m, and one that is turned by more spins, the body with
       it: with the speeds of starts disturbed by 0.2, 67 of 80 stood 4 s with 0.1, 74 with 0.02. Mixes of gaits:
-      torques are mixed, the machine is one, its durations mixed as well (not given); the heavier gait tells when a step ends.
+      torques are mixed, the machine is one, its durations mixed as well (not given); the heavier gait tells when a step
+      ends.
     """
 
     takes = (Go,)
