@@ -46,7 +46,8 @@ SHAPES = {
 def describe(scene: Scene) -> dict[str, Any]:
     """Shapes of all bodies of a scene, JSON-able; body i is body i of the packets.
 
-    The plane of the ground is left out, which browsers draw by themselves, told its slope in rad; boxes that are part of it are the world's.
+    The plane of the ground is left out, which browsers draw by themselves, by its slope in rad; boxes that are part of
+    it are the world's.
     """
     model = scene.spec.copy().compile()  # with all that only looks good
     bodies: list[dict[str, Any]] = [
