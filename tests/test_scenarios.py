@@ -39,6 +39,7 @@ HAULED = {"peak_torque", "along", "aside"}
 COUNTED, FALLS = {"throws", "hits"}, {"downs", "resets"}
 LEARNED = {"stable_seconds", "stable_wall_seconds", "under_a_minute", "speed_along"} | FALLS
 OWN = {
+    **{f"simbicon-{body}": {"speed"} for body in ("humanoid", "planar", "bird", "raptor")},
     "steer": {"speed_along"}, "steer-walk": {"speed_error"},
     "dodge": COUNTED | {"balanced"}, "dodge-heavy": COUNTED | {"balanced"},
     "learn-walk": LEARNED, "learn-hop": LEARNED, "learn-trot": LEARNED,

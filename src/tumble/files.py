@@ -38,7 +38,10 @@ LONGEST = 16 << 20  # bytes of a header that says a format
 LONGEST_TOP = 1 << 16  # bytes of the lines of text that records come after
 UNSURE = 64  # records at the end of a file that a power cut may leave unwritten: two seconds of frames
 
+LARGEST_TEXT = 1 << 16  # bytes of a style, a gait
+
 Header = TypeVar("Header", bound=msgspec.Struct)
+T = TypeVar("T")
 
 
 class Spoiled(Exception):
@@ -95,6 +98,25 @@ def read_text(path: Path, what: str, most: int = -1) -> str:
             return file.read(most)
     except (OSError, UnicodeError) as error:
         raise UserError(f"cannot read {what}: {error}") from None
+
+
+def text_of(data: bytes, what: str, where: str, read: Callable[[str], T], largest: int = LARGEST_TEXT) -> T:
+    """What read(text) makes of the bytes of a small file that a stranger may have written.
+
+    Args:
+      what, where: in the error that says what is wrong with it: 'style', 'mine.toml'.
+      read: may raise UserError, whose sentence stays.
+      largest: bytes.
+    """
+    if len(data) > largest:
+        most, got = largest >> 10, len(data) >> 10
+        raise UserError(f"not a {what} ({where}): a {what} has at most {most} KB, got {got} KB")
+    try:
+        return read(data.decode())
+    except UserError:
+        raise
+    except (ValueError, RecursionError) as error:  # no UTF-8, too many digits, too many brackets
+        raise UserError(f"not a {what} ({where}): {error}") from None
 
 
 def replace_file(path: Path, write: Callable[[Any], Any]) -> None:

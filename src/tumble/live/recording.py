@@ -29,7 +29,7 @@ from tumble.errors import UserError
 from tumble.files import format_of, header_of, opened, read_arrays, replace_file, write_arrays
 from tumble.goals.wants import Want
 from tumble.live.commands import Command, Drag, Push, Restyle
-from tumble.live.session import Frame, Session
+from tumble.live.session import Frame, Session, restyled
 from tumble.world.scene import Scene
 
 FORMAT = "tumble recording 2"
@@ -153,7 +153,7 @@ class Part:
             raise UserError(f"the recording's settings are none of '{header.controller}': {error}") from None
         controller = played_back(kind.make(self.scene, settings, header.seed, 1), self.controls)
         for style in self.about.styles:
-            controller.restyle(Restyle(style).built())  # type: ignore[attr-defined]
+            restyled(controller, Restyle(style))
         session = Session(self.scene, controller, self.start, self.about.want)
         session.world.load(self.start)  # with the memory of then
         due: dict[int, list[Command]] = {0: list(self.about.forces)}

@@ -44,7 +44,7 @@ class Bones(NamedTuple):
     feet: np.ndarray  # (2,) bones
     sole: np.ndarray  # (2, b) whether a bone belongs to the left, right foot: the foot and what hangs on it
     ground: np.ndarray  # (b,) column of the 'grounded' channel
-    height: float  # m of the root at rest
+    height: float  # m of the root over the lower foot at rest
     dt: float  # s
 
 
@@ -115,5 +115,7 @@ def _soles(parent: np.ndarray, feet: np.ndarray) -> np.ndarray:
 
 
 def _height(scene: Scene) -> float:
+    """Of the root over the lower foot in the pose 'rest', m."""
     data = scene.show(scene.state())
-    return float(data.xpos[scene.body(scene.character.root), 2])
+    foot = min(float(data.xpos[scene.body(foot), 2]) for foot in scene.character.feet)
+    return float(data.xpos[scene.body(scene.character.root), 2]) - foot

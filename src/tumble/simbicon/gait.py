@@ -42,6 +42,7 @@ BEND, SIDE_WAY, STRENGTH = 1, 0, 3
 KNOTS = 16  # the most of one trajectory
 STATES = 4  # the most of a gait
 GAITS = Path(__file__).parent / "gaits"
+BODIES = ("planar", "biped34", "big-bird", "raptor")  # that gaits come with
 
 
 class Gains(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -209,6 +210,11 @@ def read_gait(text: str, character: Character, where: str = "text") -> Gait:
 @cache
 def _files(name: str) -> tuple[Path, ...]:
     return tuple(sorted((GAITS / name).glob("*.toml"), key=lambda file: (file.stem != "walk", file.stem)))
+
+
+def gait_names(body: str) -> list[str]:
+    """Names of the gaits that come with tumble for a character of that name, 'walk' first; none for most."""
+    return [file.stem for file in _files(body)]
 
 
 def builtin_gaits(character: Character) -> dict[str, Gait]:

@@ -25,7 +25,7 @@ from tumble.maths.vectors import (
 from tumble.simbicon.body import Bones, Live
 from tumble.simbicon.gait import Gaits
 
-HIGH, LOW = 0.4, 0.2  # of the root's height at rest, between which torques fade out; the authors' code
+HIGH, LOW = 0.4, 0.2  # of the root's height over the lower foot at rest, where torques fade out; the authors' code
 TURN = 0.5  # rad that the character's frame may be ahead of the root; ours
 
 
@@ -46,15 +46,21 @@ class SimbiconRows(NamedTuple):
     spin: np.ndarray  # scratch, (bones, 3), as the next two
     torque: np.ndarray
     other: np.ndarray
-    out: np.ndarray  # (rows, motors)
+    ids: np.ndarray  # (nsim,) numbers of rows, of which the first `many[0]` are controlled
+    many: np.ndarray  # (1,)
+    out: np.ndarray  # (nsim, motors)
 
 
 @entry
 def control_rows(rows):  # type: ignore[no-untyped-def]
-    """Controls of all rows into `rows.out`; the rows' memory moves on by a step."""
+    """Controls of the rows `rows.ids` into `rows.out`; their memory moves on by a step, that of others stays.
+
+    Two gaits are mixed by their torques: tau = (1 - w) tau_gait + w tau_other, w the row's weight.
+    """
     bones, gaits, live, out = rows.bones, rows.gaits, rows.live, rows.out
     spin, torque, other = rows.spin, rows.torque, rows.other
-    for i in range(out.shape[0]):
+    for n in range(rows.many[0]):
+        i = rows.ids[n]
         memory = live.memory[i]
         _advance(bones, gaits, memory, live, i)
         look = on_stack(_look(bones, memory, live, i))
@@ -64,8 +70,8 @@ def control_rows(rows):  # type: ignore[no-untyped-def]
         if 0.0 < w < 1.0:
             _torques(bones, gaits, int(memory.other), memory, look, live, i, spin, other)
             for b in range(1, bones.ids.size):
-                for n in range(3):
-                    torque[b, n] = (1.0 - w) * torque[b, n] + w * other[b, n]
+                for axis in range(3):
+                    torque[b, axis] = (1.0 - w) * torque[b, axis] + w * other[b, axis]
         _project(bones, live, i, torque, out)
 
 
@@ -244,7 +250,9 @@ def root_torque(bones, gaits, g, m, look, live, i, spin):  # type: ignore[no-unt
 @inner
 def _project(bones, live, i, torque, out):  # type: ignore[no-untyped-def]
     """Torques on bones to fractions of the motors' strength; the engine itself adds the hinges' damping."""
-    fade = clamp((live.xpos[i, bones.ids[0], 2] / bones.height - LOW) / (HIGH - LOW), 0.0, 1.0)
+    left, right = live.xpos[i, bones.ids[bones.feet[0]], 2], live.xpos[i, bones.ids[bones.feet[1]], 2]
+    height = live.xpos[i, bones.ids[0], 2] - min(left, right)  # on slopes and steps too
+    fade = clamp((height / bones.height - LOW) / (HIGH - LOW), 0.0, 1.0)
     for b in range(1, bones.ids.size):
         tau = vec(torque[b])
         for j in range(bones.joint[b], bones.joint[b] + bones.hinges[b]):

@@ -141,6 +141,15 @@ class Performer(Controller):
         """See `Walker`."""
         return self.walker.styles
 
+    @property
+    def own_styles(self) -> Mapping[str, Style]:
+        """See `Walker`."""
+        return self.walker.own_styles
+
+    def style_in(self, data: bytes, where: str) -> Style:
+        """See `Walker`."""
+        return self.walker.style_in(data, where)
+
     def restyle(self, style: Style) -> None:
         """See `Walker`."""
         self.walker.restyle(style)

@@ -4,6 +4,7 @@ choice = Choice("push", "biped", "relay", options=(("force", 900.0),))
 trial = choice.trial(threads=0)
 """
 
+import contextlib
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -13,11 +14,14 @@ from tumble.characters import CHARACTERS, Character, character, from_recipe
 from tumble.control.controller import Controller
 from tumble.controllers import CONTROLLERS
 from tumble.controllers.relay import Relay
+from tumble.errors import UserError
 from tumble.goals.wants import Balance
-from tumble.live.session import styles_of
+from tumble.live.commands import Restyle
+from tumble.live.session import edited_styles, restyled
 from tumble.planners import Planned
 from tumble.scenarios import SCENARIOS, Scenario, Trial
 from tumble.settings import replaced
+from tumble.toml import toml_of
 
 
 @dataclass(frozen=True)
@@ -112,5 +116,6 @@ def inherit(controller: Controller, old: Controller) -> None:
         controller.weights = dict(old.weights)
         controller.planner.learn_from(old.planner)
     if type(controller) is type(old):
-        for style in styles_of(old):
-            controller.restyle(style)  # type: ignore[attr-defined]
+        for style in edited_styles(old):
+            with contextlib.suppress(UserError):  # a gait of another body stays there
+                restyled(controller, Restyle(toml_of(style)))

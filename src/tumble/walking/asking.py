@@ -105,5 +105,7 @@ def _check(styles: Sequence[Style], go: Go) -> None:
     for name, value in go.given.items():
         if name == "style":
             index_of(styles, value)
+        elif name not in WISHES:
+            raise UserError(f"a walker walks in one style and takes no {name}; gaits of 'simbicon' mix")
         else:
             check_number(name, value, *WISHES[name])

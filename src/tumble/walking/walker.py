@@ -31,6 +31,7 @@ from tumble.walking.kernel import control_rows, rows_of
 from tumble.walking.memory import MEMORY, WALKER, HandFrame
 from tumble.walking.settings import WalkSettings
 from tumble.walking.style import Style, builtin_styles, check_style, table_of
+from tumble.walking.style_file import style_in
 from tumble.walking.terrain import terrain_of
 from tumble.world.scene import Scene
 from tumble.world.sims import Law, Sims
@@ -176,6 +177,17 @@ class Walker(Controller):
         """Number of the grip that a hand holds by."""
         grip = int(sims.memory(MEMORY).hand_grip[row, hand])
         return grip - 1 if grip else None
+
+    @property
+    def own_styles(self) -> dict[str, Style]:
+        """Those that come with tumble."""
+        return builtin_styles()
+
+    def style_in(self, data: bytes, where: str) -> Style:
+        """The style in the bytes of a file; refuses one whose name it does not know."""
+        style = style_in(data, where)
+        index_of(self.styles, style.name)
+        return style
 
     def restyle(self, style: Style) -> None:
         """Walk in this style wherever the one of its name is wished for, from the next control on."""
