@@ -244,16 +244,16 @@ def test_a_plan_costs_less_than_lying_limp(name, scene):
 
 
 @each_planner
-@pytest.mark.parametrize("kind", GOALS)
-def test_every_planner_takes_every_goal(name, ball_scene, kind):
+def test_every_planner_takes_every_goal(name, ball_scene):
     options = {"reach": {"target": (0.5, 0.2, 1.2)}, "steer": {"velocity": (1, 0)}, "turbo": {"velocity": (1, 0)}}
     options |= {"ball-reach": options["reach"], "gait": options["steer"]}
-    goal = GOALS[kind](ball_scene, **options.get(kind, {}))
-    for plan in live(make(name, ball_scene), goal, 2, ("rest", "upright")):
-        assert plan.values.shape == (6, len(goal.terms))
-        assert np.isfinite(plan.cost)
-        assert 0 <= plan.effort <= 1
-        assert kind != "turbo" or name == "mcts" or plan.effort == pytest.approx(1)  # MCTS's is its strength
+    for kind in GOALS:
+        goal = GOALS[kind](ball_scene, **options.get(kind, {}))
+        for plan in live(make(name, ball_scene), goal, 2, ("rest", "upright")):
+            assert plan.values.shape == (6, len(goal.terms)), kind
+            assert np.isfinite(plan.cost), kind
+            assert 0 <= plan.effort <= 1, kind
+            assert kind != "turbo" or name == "mcts" or plan.effort == pytest.approx(1)  # MCTS's is its strength
 
 
 @each_planner
@@ -274,17 +274,11 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("change", "message"), BAD, ids=[str(change) for change, _ in BAD])
-def test_bad_sizes(scene, change, message):
-    with pytest.raises(UserError, match=re.escape(message)):
-        make("cpbp", scene, **change)
-
-
 @each_planner
-@pytest.mark.parametrize("change", [change for change, _ in BAD], ids=str)
-def test_every_planner_refuses_bad_sizes(name, scene, change):
-    with pytest.raises(UserError, match=next(iter(change))):
-        make(name, scene, **change)
+def test_every_planner_refuses_bad_sizes(name, scene):
+    for change, message in BAD:
+        with pytest.raises(UserError, match=re.escape(message) if name == "cpbp" else next(iter(change))):
+            make(name, scene, **change)
 
 
 @each_planner
