@@ -94,15 +94,15 @@ def test_bones_are_bodies_in_one_run(name):
 
 
 @each
-@pytest.mark.parametrize("bearing", [0.0, 0.6, 2.5, np.pi, -1.9])
 @pytest.mark.parametrize("recovering", [False, True])
-def test_every_number_by_mujoco_and_scipy(scenes, name, bearing, recovering):
+def test_every_number_by_mujoco_and_scipy(scenes, name, recovering):
     scene = scenes[name]
-    goal = gait(scene, velocity=(1.5 * np.cos(bearing), 1.5 * np.sin(bearing)))
     states = [anyhow(scene, seed) for seed in range(3)]
-    found = seen(scene, goal, *states, recovering=recovering)
-    for row, state in zip(found, states, strict=True):
-        assert row == pytest.approx(expected(scene, state, bearing, 1.5, recovering), abs=SINGLE)
+    for bearing in (0.0, 0.6, 2.5, np.pi, -1.9):
+        goal = gait(scene, velocity=(1.5 * np.cos(bearing), 1.5 * np.sin(bearing)))
+        found = seen(scene, goal, *states, recovering=recovering)
+        for row, state in zip(found, states, strict=True):
+            assert row == pytest.approx(expected(scene, state, bearing, 1.5, recovering), abs=SINGLE)
 
 
 def test_a_ball_beside_is_none_of_its_bones(walker):

@@ -114,18 +114,18 @@ def test_empty():
 
 
 @pytest.mark.parametrize("features", [1, 7, 8, 9, 175])
-@pytest.mark.parametrize("count", [1, 2, MOST + 1, RECENT])
 @pytest.mark.parametrize("work", [0, 50])
-def test_among_the_last_100_the_nearest_is_found(features, count, work):
-    states, actions = pairs(count, count, features)
+def test_among_the_last_100_the_nearest_is_found(features, work):
     queries = pairs(20, 99, features)[0]
-    made = filled(states, actions, work)
-    found, distances = made.recall(queries)
-    index, expected = plain(states, queries)
-    assert found.dtype == distances.dtype == float
-    assert np.array_equal(found, actions[index])
-    assert distances == pytest.approx(expected, rel=1e-5)  # features times the rounding of float32
-    check(made)
+    for count in (1, 2, MOST + 1, RECENT):
+        states, actions = pairs(count, count, features)
+        made = filled(states, actions, work)
+        found, distances = made.recall(queries)
+        index, expected = plain(states, queries)
+        assert found.dtype == distances.dtype == float
+        assert np.array_equal(found, actions[index])
+        assert distances == pytest.approx(expected, rel=1e-5)  # features times the rounding of float32
+        check(made)
 
 
 def test_the_last_100_are_found_when_trees_forgot_them():
@@ -344,6 +344,20 @@ def test_work_in_a_thread():
             worker.join()
     assert not errors
     check(made)  # also that states still fall into the leaves they are in: no slot was used again too early
+
+
+def test_nobody_adds_or_looks_while_another_does():
+    """Whether threads meet is chance; that they would wait is not."""
+    made, states = filled(*pairs(20)), pairs(3, 1)[0]
+    calls = [made.pairs, lambda: made.add(states[0], np.zeros(SIZE)), lambda: made.nearest(states, 2)]
+    for call in (*calls, lambda: made.recall(states)):
+        with made._lock:
+            thread = threading.Thread(target=call, daemon=True)
+            thread.start()
+            thread.join(0.05)
+            assert thread.is_alive()
+        thread.join(60.0)
+        assert not thread.is_alive()
 
 
 # Mistakes -------------------------------------------------------------------------------------------
