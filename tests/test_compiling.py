@@ -1,5 +1,6 @@
 """How much is compiled at a first use and how often, that edits are seen, and what bundles hold."""
 
+import copy
 import json
 import os
 import subprocess
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from tumble.maths.bundles import Address, dice_of, strided
-from tumble.maths.compiled import PACKAGE, Given1, Given2, Made1, as_entry, compilations, entry, inner, stamp_of
+from tumble.maths.compiled import Given1, Given2, Made1, as_entry, compilations, entry, inner, stamp_of
 from tumble.maths.sampling import below, share
 
 FIRST_USES = """
@@ -138,10 +139,6 @@ def test_an_edit_of_an_inner_functions_file_is_seen(tmp_path):
     assert stamp_of(tmp_path) != before
 
 
-def test_an_entry_is_kept_with_the_stamp_of_all_sources():
-    assert add_up._cache._cache_file._source_stamp == stamp_of(PACKAGE)
-
-
 # Bundles ------------------------------------------------------------------------------------------------
 
 
@@ -220,6 +217,13 @@ def test_an_address_keeps_its_arrays():
     address = Address(Outside(Inside(np.full(1000, 0.5), 1.0), 1000, True, None))
     _ = [np.zeros(1000) for _ in range(100)]  # would take the memory
     assert total(address) == 500
+
+
+def test_an_address_is_not_copied():
+    """It would still be of the arrays of the first."""
+    for copied in (copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="copy the bundle"):
+            copied(Address(Inside(np.ones(1), 1.0)))
 
 
 def test_strided_rows_of_any_number_are_one_type():

@@ -14,6 +14,7 @@ from tumble.goals import GOALS, Goal, Term, balance, gait, reach, steer, turbo
 from tumble.goals.terms import Velocity
 from tumble.goals.wants import Balance, Do, Go, Juggle, Meet, Reach, StayOn, Together
 from tumble.learners.experience import Experience
+from tumble.maths.bundles import Address
 from tumble.planners import CPBP, PLANNERS, CPBPSettings, Plan, Planned
 from tumble.planners.cpbp.cpbp import Scales
 from tumble.planners.playback import Playback
@@ -592,6 +593,8 @@ def alike(one: Any, two: Any) -> bool:
         return np.array_equal(one, two)
     if isinstance(one, np.random.Generator):
         return one.bit_generator.state == two.bit_generator.state
+    if isinstance(one, Address):  # of arrays that are compared by themselves
+        return type(one) is type(two)
     if hasattr(one, "__dict__"):
         return type(one) is type(two) and all(alike(part, vars(two)[name]) for name, part in vars(one).items())
     if isinstance(one, (list, tuple)):

@@ -84,6 +84,11 @@ class Goal:
         self.terms, self.pose, self.loose, self.ways, self.course = terms, pose, tuple(loose), ways, course
         self._efforts = [_Effort(tuple(range(len(terms))), calm, alarmed, least_effort)]
         self._weights: Mapping[str, float] = {}
+        self._distinct: list[Term] = []  # of all ways, and where those of each are among them
+        for term in (term for way in ways for term in way.terms):
+            if term not in self._distinct:
+                self._distinct.append(term)
+        self._columns = [[self._distinct.index(term) for term in way.terms] for way in ways]
 
     def __add__(self, other: "Goal") -> "Goal":
         loose = dict.fromkeys((*self.loose, *other.loose))
@@ -128,13 +133,8 @@ class Goal:
 
     def way_costs(self, sims: Rows) -> np.ndarray:
         """(nsim, ways): the sum of the values of every way's terms, inf in broken rows; a new array."""
-        distinct: list[Term] = []
-        for term in (term for way in self.ways for term in way.terms):
-            if term not in distinct:
-                distinct.append(term)
-        values = self._values(sims, distinct)
-        places = [[distinct.index(term) for term in way.terms] for way in self.ways]
-        return np.stack([values[:, columns].sum(axis=1) for columns in places], axis=1)
+        values = self._values(sims, self._distinct)
+        return np.stack([values[:, columns].sum(axis=1) for columns in self._columns], axis=1)
 
     def _values(self, sims: Rows, terms: Sequence[Term]) -> np.ndarray:
         values = np.empty((sims.nsim, len(terms)))

@@ -101,6 +101,9 @@ class Address:
         self.address = block.ctypes.data
         self._numba_type_ = _AddressType(type(bundle).__name__, tuple(fields))
 
+    def __reduce__(self) -> Any:
+        raise TypeError("an address is of memory that stays where it is; copy the bundle, and make another of that")
+
 
 def _fields(bundle: Any) -> list[tuple[str, Any]]:
     """Names and values; what a dataclass declares as float is one, so that its type is always the same."""
