@@ -243,6 +243,8 @@ def test_the_page_has_menu_mix_and_editor(window):
     window.slide("mix", 0.5)
     until(lambda: window.number("mix") == pytest.approx(0.5, abs=0.05))
     window.choose("trajectory", "swing knee: bend")
+    until(lambda: "swing knee bend" in str(window.part("curve").get_attribute("aria-label")))
+    window.page.locator(".q-menu").wait_for(state="detached")
     window.slide("style-duration", 0.5)
     until(lambda: saved(window).states[0].duration == window.number("style-duration") != 0.7)
     window.part("style-revert").click()

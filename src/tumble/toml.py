@@ -55,6 +55,7 @@ def _holds(value: Any) -> bool:
 
 
 def _value(value: Any) -> str:
+    """A text, a switch, a number with all its digits, or a row of such."""
     if isinstance(value, str):
         return _text(value)
     if isinstance(value, tuple):
@@ -63,6 +64,7 @@ def _value(value: Any) -> str:
 
 
 def _key(name: str) -> str:
+    """A name as it stands before '='."""
     return name if BARE.fullmatch(name) else _text(name)
 
 

@@ -1,6 +1,11 @@
 """SIMBICON's characters, each in one of its gaits: coros2010 section 2.4.
 
-A start is disturbed at random; pushes, slopes and steps come on top where they are asked for.
+    tumble run simbicon-humanoid --gait sad --push 100
+    tumble run simbicon-bird --gait lope --slope -3 --trials 10
+
+A start is disturbed at random; pushes, slopes and steps come on top where they are asked for, and do not change what
+is drawn for the start. Which gaits there are depends on the body (`tumble list`): who asks for another is told when the
+trial begins. What each bears is in experiments/coros2010-ch2.
 """
 
 import math
@@ -58,12 +63,15 @@ class SimbiconHumanoid(Scenario):
             raise UserError("slabs lie on level ground: ask for a slope or for a step height")
 
     def scene(self, character: Character, seed: int = 0) -> Scene:
+        """Level or sloping ground, or slabs; the same for every seed."""
         return Scene(character, slabs(self.step_height), Ground(FRICTION, slope=math.radians(self.slope)))
 
     def wants(self) -> Want:
+        """The gait and no heading: gaits that turn do."""
         return Go(style=self.gait)
 
     def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
+        """The gait's own start (`Simbicon.opening`), every speed of it disturbed by a normal deviate."""
         data = scene.show(Simbicon(scene).opening(self.gait))
         data.qvel[:] += rng.normal(0, self.disturbed, scene.model.nv)
         return Setup(scene.read(data), self.until, self._pushes(scene, rng))
@@ -77,6 +85,7 @@ class SimbiconHumanoid(Scenario):
         return [(when, Push(scene.character.trunk, force, PUSHED))] if self.push else []
 
     def success(self, history: History) -> bool:
+        """Whether it never went down, and over the last 0.5 s the root was above 0.7 of its standing height."""
         return history.lasted(1.0) and history.falls() == 0 and bool(history.height[history.last(0.5)].min() > 0.7)
 
     def metrics(self, history: History) -> dict[str, float]:
@@ -86,7 +95,10 @@ class SimbiconHumanoid(Scenario):
 
 
 def slabs(height: float) -> list[Box]:
-    """Slabs of that height across the x axis, on the ground, every other 2 m from 1 m on to either side."""
+    """Slabs of that height in m across the x axis, part of the ground, every other 2 m from 1 m on to either side.
+
+    None for a height of 0. They do not depend on the seed: where feet meet their edges the disturbed start decides.
+    """
     middles = np.arange(SLAB, FAR if height else 0.0, 2 * SLAB)
     half = (0.5 * SLAB, WIDE, 0.5 * height)
     return [

@@ -33,7 +33,9 @@ WHOLE = {
 
 
 class GaitSheet:
-    """Of a gait of one body.
+    """Of a gait of one body, see `tumble.studio.sheets.Sheet`.
+
+    What the body has decides which curves there are: a knee only bends, and who lives in a plane has one plane.
 
     Attributes:
       ways: by what moves ('swing_hip'), the ways in which that can turn.
@@ -68,7 +70,11 @@ class GaitSheet:
         return Line(knots, label, *((0.0, 1.0) if strength else (-0.5, 0.5)))
 
     def numbers(self, gait: Gait, key: str) -> dict[str, Number]:
-        """Duration of its state, feedback of its plane, PD gains of its joint, and what is the whole gait's."""
+        """Duration of its state, feedback of its plane, PD gains of its joint, and what is the whole gait's.
+
+        c_d in rad/m and c_v in rad s/m are those of eq. 2.1, which knows the sagittal and the coronal plane; k_p and
+        k_d those of eq. 2.2.
+        """
         _, role, way, state, motion = self._found(gait, key)
         found = {"duration": Number("state lasts, s", state.duration, 0.1, 1.5)}
         if way in ("bend", "side"):
@@ -113,14 +119,16 @@ class GaitSheet:
 
 
 def _gained(role: str) -> str:
-    """The joint whose gains hold what moves."""
+    """The joint whose gains hold what moves: 'hip' for 'swing_hip'."""
     return role.removeprefix("stance_").removeprefix("swing_")
 
 
 def _moved(gait: Gait, k: int, role: str, motion: Motion) -> Gait:
+    """The gait with another motion in state k; one that it did not tell of is added."""
     state = gait.states[k]
     return _stated(gait, k, replace(state, joints={**state.joints, role: motion}))
 
 
 def _stated(gait: Gait, k: int, state: State) -> Any:
+    """The gait with another state k."""
     return replace(gait, states=(*gait.states[:k], state, *gait.states[k + 1 :]))

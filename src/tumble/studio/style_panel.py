@@ -1,6 +1,11 @@
 """The style editor: a style as curves whose knots are dragged, and numbers (coros2010 figures 2.7 and 5.6).
 
-What there is to edit a sheet says (`tumble.studio.sheets`): of walkers' styles, or of gaits.
+    style_panel(desk)  # in a page
+    restyle(director, lambda style: replace(style, period=0.5))  # what it does, between frames
+
+What there is to edit a sheet says (`tumble.studio.sheets`): of walkers' styles, or of gaits. Every edit is the whole
+style as a command (`Restyle`): it is heard in the next frame, recorded, and refused where the controller refuses it.
+Files are downloads and uploads of the browser's: the studio itself writes none.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,12 +32,15 @@ from tumble.walking.style import Knots
 
 
 def sheet_of(director: Director) -> Sheet:
-    """What of the present style can be edited."""
+    """What of the present style can be edited; a gait's sheet is that of the body that walks now."""
     return GaitSheet(director.trial.scene.character) if isinstance(director.style, Gait) else StyleSheet()
 
 
 def style_panel(desk: Desk) -> None:
-    """A curve to drag, the numbers beside it, and the style's file."""
+    """A curve to drag, the numbers beside it, and the style's file; hidden where nobody goes in styles.
+
+    Another style, or another body, keeps the trajectory that is chosen where it has one of that key.
+    """
 
     async def edit(change: Callable[[Sheet, Any, str], Any]) -> None:
         director, key = desk.stage.director, str(chosen.value)
@@ -84,7 +92,7 @@ class _Numbers:
         self._rows: dict[str, Callable[[float], Any]] = {}
 
     def show(self, numbers: Mapping[str, Number]) -> None:
-        """Show these."""
+        """Show these; sliders stay where names and ends are the same, so that one that is held is not lost."""
         ends = {name: (number.low, number.high) for name, number in numbers.items()}
         if ends != self._ends:
             self._ends = ends
@@ -105,7 +113,12 @@ def kind_of(style: Any) -> str:
 
 
 def restyle(director: Director, edit: Callable[[Any], Any]) -> None:
-    """Change the present style; for the stage's thread, so that no change is lost to another."""
+    """Change the present style; for the stage's thread, so that no change is lost to another.
+
+    Args:
+      director: whose; its style is the one that is wanted, with edits that wait for the next frame.
+      edit: makes another style of it.
+    """
     style = director.style
     if style is None:
         raise UserError("nobody here walks in a style; choose the controller 'walker' or 'simbicon'")
@@ -113,7 +126,7 @@ def restyle(director: Director, edit: Callable[[Any], Any]) -> None:
 
 
 def _file_row(desk: Desk) -> None:
-    """Back to the builtin style, to a file, from a file."""
+    """Back to the builtin style, to a file, from a file; a file takes the place of the style of its name."""
 
     async def revert() -> None:
         director = desk.stage.director
@@ -159,5 +172,6 @@ def _file_row(desk: Desk) -> None:
 
 
 def _button(text: str, mark: str) -> ui.button:
+    """A flat button, which tests find by its mark."""
     button = ui.button(text).props(f"flat dense no-caps data-testid={mark}")
     return button.on("click", js_handler=BLUR)

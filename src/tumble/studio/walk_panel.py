@@ -1,4 +1,10 @@
-"""The panel of a walk: how to go, beside speed and heading, which are steered."""
+"""The panel of a walk: how to go, beside speed and heading, which are steered.
+
+    walk_panel(desk)
+
+A walker has a style and manners of `Go`; gaits of Simbicon have speeds of their own, and two of them mix. What is
+asked is a want, so that it is kept, recorded and refused as all wants are; the panel shows what the session keeps.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -54,6 +60,7 @@ class _Menus:
         self._rows: dict[str, Callable[[float], Any]] = {}
 
     async def _ask(self, name: str, value: Any) -> None:
+        """Want a manner by its name of `Go`; a share of a mix goes with the style that is mixed."""
         desk, asked = self._desk, {name: value}
         if name == "mix":
             asked["other"] = str(self._menus["other"].value)  # what the menu shows, though nobody chose it
@@ -74,6 +81,7 @@ class _Menus:
             row((MIXES | MANNERS)[name][3] if value is None else value)
 
     def _build(self, styles: tuple[str, ...], mixes: bool) -> None:
+        """One menu and the manners of a walker, or two menus and the share of the second; nothing without styles."""
         word = kind_of(self._desk.stage.director.style)
         labels = {"style": word, "other": f"mixed with the {word}"} if mixes else {"style": word}
         self._menus = {name: self._menu(name, label, styles) for name, label in labels.items() if styles}
@@ -83,6 +91,7 @@ class _Menus:
             self._rows[name] = slider_row(f"{name}, {unit}", knob, partial(self._ask, name))
 
     def _menu(self, name: str, label: str, styles: tuple[str, ...]) -> ui.select:
+        """A menu of styles that asks for the one that is chosen, by its name of `Go`."""
         menu = ui.select(list(styles), label=label, value=styles[0]).classes("wide")
         menu.props(f"dense options-dense data-testid={name}")
         menu.on("update:model-value", lambda: self._ask(name, str(menu.value)))
