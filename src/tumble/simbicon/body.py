@@ -1,4 +1,10 @@
-"""What the compiled control of Simbicon knows of a scene: constants in `Bones`, live arrays in `Live`."""
+"""What the compiled control of Simbicon knows of a scene: constants in `Bones`, live arrays in `Live`.
+
+    bones, live = bones_of(scene), live_of(sims)
+    live.memory[0].phase          # live: a record of `SIMBICON` in the state
+
+Trap: numbers of bones are not those of MuJoCo's bodies; `bones.ids` has these, and joints are MuJoCo's own.
+"""
 
 from typing import NamedTuple
 
@@ -97,6 +103,7 @@ def bones_of(scene: Scene) -> Bones:
 
 
 def _bone(joint: str, held: list[str], scene: Scene) -> int:
+    """Number of the bone that a joint holds; refuses a body without it."""
     if joint not in held:
         raise UserError(
             f"Simbicon needs the joints left_hip and right_hip with hinges such as left_hip_bend;"
@@ -106,6 +113,7 @@ def _bone(joint: str, held: list[str], scene: Scene) -> int:
 
 
 def _soles(parent: np.ndarray, feet: np.ndarray) -> np.ndarray:
+    """(2, b) whether a bone belongs to the left, right foot: the foot and all that hangs on it."""
     sole = np.zeros((2, len(parent)), np.bool_)
     for side, foot in enumerate(feet):
         sole[side, foot] = True

@@ -155,6 +155,7 @@ def check_gait(gait: Gait, character: Character) -> Gait:
 
 
 def _check_gains(gait: Gait, character: Character) -> None:
+    """Refuse gains out of range, of joints that the body lacks, or missing for one that it has."""
     wanted = dict.fromkeys(["root", *map(plain, joints_of(character))])
     for name, gains in gait.gains.items():
         if name not in wanted:
@@ -167,6 +168,7 @@ def _check_gains(gait: Gait, character: Character) -> None:
 
 
 def _check_state(state: State, label: str, roles: tuple[str, ...]) -> None:
+    """Refuse a state whose numbers are out of range, or that moves what is no role of the body."""
     check_number(f"duration of {label}", state.duration, 0.02, 10.0)
     check_number(f"earliest of {label}", state.earliest, 0.0, 1.0)
     for name, motion in state.joints.items():
@@ -180,6 +182,7 @@ def _check_state(state: State, label: str, roles: tuple[str, ...]) -> None:
 
 
 def _check_knots(label: str, knots: Knots) -> None:
+    """Refuse too many knots, phases outside 0 to 1 or not rising, and values that are not finite or beyond 12."""
     if len(knots) > KNOTS:
         raise UserError(f"{label} must have at most {KNOTS} knots, got {len(knots)}")
     for x, y in knots:
@@ -209,6 +212,7 @@ def read_gait(text: str, character: Character, where: str = "text") -> Gait:
 
 @cache
 def _files(name: str) -> tuple[Path, ...]:
+    """Files of the gaits of a body by its name, 'walk' first."""
     return tuple(sorted((GAITS / name).glob("*.toml"), key=lambda file: (file.stem != "walk", file.stem)))
 
 
@@ -265,6 +269,7 @@ def table_of(gaits: list[Gait], roles: tuple[str, ...]) -> Gaits:
 
 
 def _fill_state(table: Gaits, i: int, k: int, state: State, roles: tuple[str, ...]) -> None:
+    """Write a state of gait i into its k-th place of the table; strengths that are not given are 1."""
     table.duration[i, k], table.earliest[i, k] = state.duration, state.earliest
     table.strikes[i, k], table.swap[i, k] = state.until == "strike", state.swap
     table.knots[i, k, :, STRENGTH, 0, 1] = 1.0

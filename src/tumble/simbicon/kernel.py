@@ -1,4 +1,11 @@
-"""The compiled control of Simbicon, row by row: machine, targets, torques, root, hinges (coros2010 section 2.4)."""
+"""The compiled control of Simbicon, row by row: machine, targets, torques, root, hinges (coros2010 section 2.4).
+
+    control_rows(Address(SimbiconRows(...)))      # once a physics step
+
+For each row: phase and state move on, every joint gets a target theta_d = theta_d0 + c_d d + c_v v (eq. 2.1), a torque
+k_p vq(q_d, q) - k_d w (eq. 2.2), and the stance hip what the root lacks (eq. 2.3). Torques are vectors in the world's
+axes on a bone from its parent, until `_project` takes them along the hinges.
+"""
 
 import math
 from typing import NamedTuple
@@ -108,6 +115,7 @@ def _advance(bones, gaits, m, live, i):  # type: ignore[no-untyped-def]
 
 @inner
 def _look(bones, m, live, i):  # type: ignore[no-untyped-def]
+    """The `Posture` of a row; the frame's heading is the wanted one, at most `TURN` rad off the root's own."""
     q = live.xquat[i, bones.ids[0]]
     nose = yaw(q)
     heading = nose + clamp(wrapped(m.heading - nose), -TURN, TURN)
@@ -143,6 +151,7 @@ def feedback(c_d, c_v, d, v):  # type: ignore[no-untyped-def]
 
 @inner
 def _angle(gaits, g, k, role, way, phase):  # type: ignore[no-untyped-def]
+    """A trajectory at a phase, rad or a factor; a constant, 0 or for strengths 1, where the gait has no knots."""
     count = gaits.counts[g, k, role, way]
     return spline(gaits.knots[g, k, role, way], count, phase) if count > 0 else gaits.knots[g, k, role, way, 0, 1]
 
@@ -187,12 +196,14 @@ def pd_torque(stiffness, damping, now, target, spin):  # type: ignore[no-untyped
 
 @inner
 def _quat(live, i, body):  # type: ignore[no-untyped-def]
+    """A body's rotation in the world, (w, x, y, z), a copy."""
     q = live.xquat[i, body]
     return (q[0], q[1], q[2], q[3])
 
 
 @inner
 def _role(bones, m, b):  # type: ignore[no-untyped-def]
+    """Number of what a bone's joint is in this step: a swing role comes right after its stance role."""
     swings = bones.side[b] >= 0 and bones.side[b] != int(m.stance)
     return bones.role[b] + (1 if swings else 0)
 
