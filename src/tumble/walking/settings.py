@@ -196,6 +196,7 @@ class WalkSettings:
     hands: Hands = Hands()
 
     def __post_init__(self) -> None:
+        """Refuse numbers below 0, by group and name: 'tuning.speed_gain'."""
         for group, settings in vars(self).items():
             for name, value in vars(settings).items():
                 check_number(f"{group}.{name}", float(value), 0)
