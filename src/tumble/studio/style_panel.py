@@ -1,6 +1,10 @@
 """The style editor: a style as curves whose knots are dragged, and numbers (coros2010 figures 2.7 and 5.6).
 
-What there is to edit a sheet says (`tumble.studio.sheets`): of walkers' styles, or of gaits.
+    with ui.column():
+        style_panel(desk)          # shows itself only where somebody walks in a style
+
+What there is to edit a sheet says (`tumble.studio.sheets`): of walkers' styles, or of gaits. Every edit becomes the
+whole style as a text, sent as the command `Restyle`: recordings have it, and a bad style is refused as a file's is.
 """
 
 from collections.abc import Callable, Mapping
@@ -57,6 +61,7 @@ def style_panel(desk: Desk) -> None:
         _file_row(desk)
 
     def show() -> None:
+        """Show the style that is wanted now; the chosen trajectory stays where the style has it."""
         director = desk.stage.director
         style = director.style
         box.set_visibility(style is not None)
@@ -78,6 +83,7 @@ class _Numbers:
     """Sliders of the numbers beside a curve, made anew where another curve has others."""
 
     def __init__(self, change: Callable[[str, float], Any]) -> None:
+        """Sliders in the container at hand; `change(name, value)` is called where somebody moves one."""
         self._change = change
         self._box = ui.column().classes("panel")
         self._ends: dict[str, tuple[float, float]] = {}
@@ -95,6 +101,7 @@ class _Numbers:
             self._rows[name](number.value)
 
     def _row(self, name: str, number: Number) -> Callable[[float], Any]:
+        """One slider; returns what shows a value on it."""
         knob = Knob(f"style-{name}", "", float, number.low, number.low, number.high)
         return slider_row(number.label, knob, partial(self._change, name))
 
@@ -128,6 +135,7 @@ def _file_row(desk: Desk) -> None:
         return done
 
     def save() -> None:
+        """Have the browser download the style as it is now."""
         style = desk.stage.director.style
         if style is not None:
             ui.download.content(toml_of(style), f"{style.name}.toml")
@@ -146,6 +154,7 @@ def _file_row(desk: Desk) -> None:
             ui.notify(f"loaded the {kind_of(style)} '{style.name}'")
 
     def refuse() -> None:
+        """Say that a file was too large; it was not read."""
         ui.notify(f"a style is a file of at most {LARGEST_TEXT >> 10} KB", type="negative")
 
     upload = ui.upload(on_upload=load, on_rejected=refuse, max_file_size=LARGEST_TEXT, auto_upload=True)
@@ -159,5 +168,6 @@ def _file_row(desk: Desk) -> None:
 
 
 def _button(text: str, mark: str) -> ui.button:
+    """A flat button, marked for tests, that gives the keys back to the character when it is pressed."""
     button = ui.button(text).props(f"flat dense no-caps data-testid={mark}")
     return button.on("click", js_handler=BLUR)

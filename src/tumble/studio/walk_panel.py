@@ -1,4 +1,11 @@
-"""The panel of a walk: how to go, beside speed and heading, which are steered."""
+"""The panel of a walk: how to go, beside speed and heading, which are steered.
+
+    with ui.column():
+        walk_panel(desk)
+
+Who mixes gaits (`Director.mixes`) has two menus and a share; other walkers have a style and the manners of `Go`. All
+that is moved is sent as a `Go` of that field, a mix with its other gait, so that what else is wanted stays.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -33,6 +40,7 @@ def walk_panel(desk: Desk) -> None:
     menus = _Menus(desk, ui.column().classes("panel"))
 
     def show() -> None:
+        """Show what is wanted of who walks now."""
         director = desk.stage.director
         nobody.set_visibility(not director.styles)
         menus.show(tuple(director.styles), director.mixes, part(desk.stage.trial.session.asked, Go) or Go())
@@ -48,6 +56,7 @@ class _Menus:
     """
 
     def __init__(self, desk: Desk, box: ui.column) -> None:
+        """Build into a container, at the first `show`."""
         self._desk, self._box = desk, box
         self._built: tuple[tuple[str, ...], bool] | None = None
         self._menus: dict[str, ui.select] = {}
@@ -74,6 +83,7 @@ class _Menus:
             row((MIXES | MANNERS)[name][3] if value is None else value)
 
     def _build(self, styles: tuple[str, ...], mixes: bool) -> None:
+        """Make menus and sliders for these styles; none where there are no styles."""
         word = kind_of(self._desk.stage.director.style)
         labels = {"style": word, "other": f"mixed with the {word}"} if mixes else {"style": word}
         self._menus = {name: self._menu(name, label, styles) for name, label in labels.items() if styles}
@@ -83,6 +93,7 @@ class _Menus:
             self._rows[name] = slider_row(f"{name}, {unit}", knob, partial(self._ask, name))
 
     def _menu(self, name: str, label: str, styles: tuple[str, ...]) -> ui.select:
+        """A menu of styles for a field of `Go`, 'style' or 'other'."""
         menu = ui.select(list(styles), label=label, value=styles[0]).classes("wide")
         menu.props(f"dense options-dense data-testid={name}")
         menu.on("update:model-value", lambda: self._ask(name, str(menu.value)))
