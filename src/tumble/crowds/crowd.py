@@ -65,6 +65,10 @@ class DanceSettings:
     longest: float = 8.0
 
     def __post_init__(self) -> None:
+        """Refuse numbers below 0, and pairs in the wrong order.
+
+        `longest` is at least `shortest`, `near` and `near_fallen` are above `close`, `pace` is from `slowest` to 2 m/s.
+        """
         for name, value in vars(self).items():
             check_number(name, value, 0)
         check_number("longest", self.longest, self.shortest)
@@ -93,11 +97,13 @@ class Crowd(Controller):
     takes = (Balance, Go)
 
     def __init__(self, scene: Scene, settings: DanceSettings = DanceSettings(), seed: int = 0) -> None:
+        """Have all characters of a scene dance; the same seed, the same dances, whoever else is there."""
         self.styles = list(dances().values())
         self.settings, self._seed = settings, seed
         self.move(scene)
 
     def move(self, scene: Scene) -> None:
+        """Go on in another scene, whose characters must be bipeds; the dances are drawn again from the same seed."""
         self.scene, self.drive = scene, choose("drive", DRIVE, scene.drives)
         scene.claim(MEMORY, crowd_record(len(scene.cast)))
         self._bodies = [body_of(scene, WalkSettings(), prefix, grips=False) for prefix in scene.cast]
@@ -109,6 +115,7 @@ class Crowd(Controller):
         self._configure(self.settings)
 
     def _configure(self, settings: DanceSettings) -> None:
+        """Take settings, and draw the dances of everybody by them."""
         self.settings = settings
         sizes = [body.size for body in self._bodies]
         self._moves = np.stack([_dance(settings, self.styles, size, [self._seed, i]) for i, size in enumerate(sizes)])
@@ -125,6 +132,7 @@ class Crowd(Controller):
             memory.dancers.facing[:, who] = ahead
 
     def _attach(self, sims: Sims) -> None:
+        """Have room for the controls of some simulations; nothing where they are the same as before."""
         if sims is not self._sims:
             people, drive = len(self.scene.cast), self.drive
             self._sims, self._out = sims, np.zeros((people, sims.nsim, drive.joints // people))
@@ -165,6 +173,7 @@ class Crowd(Controller):
         return self._control
 
     def refuses(self, sims: Sims, want: Want) -> str | None:
+        """What no walker does, and styles that are no dance."""
         return refusal(self.styles, want)
 
     def want(self, sims: Sims, want: Want) -> None:
@@ -175,6 +184,7 @@ class Crowd(Controller):
             memory.dancers.directed[:, 0] = 1.0
 
     def check_parameters(self, changes: Mapping[str, float]) -> None:
+        """Refuse names and values that `DanceSettings` does not take; nothing changes."""
         replaced(self.settings, changes)
 
     def set_parameters(self, changes: Mapping[str, float]) -> None:
@@ -194,6 +204,7 @@ def _own(world: World, starts: Starts, who: int) -> Fields:
 
 
 def _starts(scene: Scene) -> Starts:
+    """Where each character's own numbers begin in qpos, qvel and sensordata."""
     model, cast = scene.model, scene.cast
     first = [int(model.body_jntadr[scene.root(prefix)]) for prefix in cast]
     channels = {
@@ -206,7 +217,10 @@ def _starts(scene: Scene) -> Starts:
 
 
 def _dance(settings: DanceSettings, styles: list[Style], size: float, seed: list[int]) -> np.ndarray:
-    """(MOVES, 7): moves of a body of some size, drawn from a seed; no style comes twice in a row."""
+    """(MOVES, 7): moves of a body of some size, drawn from a seed; no style comes twice in a row.
+
+    Columns as `tumble.crowds.kernel` numbers them, from SECONDS to TURN. A pace goes ahead or back, alike often.
+    """
     rng = np.random.default_rng(seed)
     style = np.cumsum(rng.integers(1, len(styles), MOVES)) % len(styles)
     usual = np.array([one.period for one in styles])[style]

@@ -1,4 +1,10 @@
-"""The compiled control of a crowd: every character's walk, and where their dances lead them."""
+"""The compiled control of a crowd: every character's walk, and where their dances lead them.
+
+    dance_rows(Address(Floor(...)))        # before `control_rows` of every walker, once a physics step
+
+`dance_rows` only writes wishes and the dancers' memories; walkers do the rest. Rows do not see each other: the
+characters of one row are the crowd. What it costs grows with the square of their number.
+"""
 
 import math
 from typing import Any, NamedTuple
@@ -79,7 +85,10 @@ class Floor(NamedTuple):
 
 @inner
 def _from_dancer(d, world, starts, row, who, other):  # type: ignore[no-untyped-def]
-    """Away from one who dances, about as long as it is urgent, 0 to 1: by where both will be in a moment."""
+    """Away from one who dances, about as long as it is urgent, 0 to 1: by where both will be in a moment.
+
+    With r the way from it to oneself `foresight` s ahead: r / |r| times (near - |r|) / (near - close) within 0 and 1.
+    """
     mine, theirs = world.qpos[row, starts.qpos[who] :], world.qpos[row, starts.qpos[other] :]
     my_speed = world.sensordata[row, starts.com_velocity[who] :]
     their_speed = world.sensordata[row, starts.com_velocity[other] :]

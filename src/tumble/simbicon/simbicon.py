@@ -73,6 +73,7 @@ class Simbicon(Controller):
     settings = SimbiconSettings()
 
     def __init__(self, scene: Scene, gaits: Sequence[Gait] | None = None) -> None:
+        """Walk with some gaits, each checked against the body; by default with those that come with tumble for it."""
         known = builtin_gaits(scene.character) if gaits is None else {gait.name: gait for gait in gaits}
         if not known:
             name = scene.character.name
@@ -84,6 +85,7 @@ class Simbicon(Controller):
         self.move(scene)
 
     def move(self, scene: Scene) -> None:
+        """Go on in another scene of the same character; gaits stay."""
         self.scene, self.drive = scene, choose("drive", DRIVE, scene.drives)
         scene.claim(MEMORY, SIMBICON)
         self._bones = bones_of(scene)
@@ -180,6 +182,7 @@ class Simbicon(Controller):
         return numbers
 
     def _check_mix(self, first: np.ndarray, second: np.ndarray) -> None:
+        """Refuse pairs of gaits, () or (rows,) of numbers, with different numbers of states."""
         counts = [np.ravel(self._table.states[numbers]) for numbers in (first, second)]
         for i in np.flatnonzero(counts[0] != counts[1])[:1]:
             names = [self.gaits[np.ravel(numbers)[min(i, numbers.size - 1)]].name for numbers in (first, second)]
@@ -216,6 +219,7 @@ class Simbicon(Controller):
         self._sims = None
 
     def refuses(self, sims: Sims, want: Want) -> str | None:
+        """All but one `Go` of a style, another, their mix and a heading; zeros of other fields are let through."""
         go = part(want, Go)
         if go is None or len(parts(want)) > 1:
             return f"Simbicon walks as its gaits do, and does not {name_of(want)}"

@@ -1,6 +1,10 @@
 """Limits: what a body can reach, lift, push and pull, from its own lengths and weight.
 
-What is refused surely fails; what passes may fail still.
+    limits = limits_of(scene)
+    check_weight(limits, crate)      # raises a UserError that says how much it is, and how much it may be
+
+What is refused surely fails; what passes may fail still. Weights grow with the body's mass over the humanoid's, forces
+with its weight times friction, at most `STRONGEST` of it, lengths are its own.
 """
 
 import math

@@ -87,6 +87,7 @@ class Director:
         self.trial.throw(position, velocity, mass)
 
     def _check_room(self, many: int) -> None:
+        """Refuse more commands than may wait for a frame: a browser may send faster than frames take."""
         if len(self.trial.session.waiting) + many > WAITING:
             raise UserError(f"{WAITING} commands wait for the next frame already")
 
@@ -299,4 +300,5 @@ def _always(command: Command) -> bool:
 
 
 def _manner_only(want: Any) -> bool:
+    """Whether a want only says how to go, and not where: steering goes on then."""
     return isinstance(want, Go) and not any(name in WAY for name in want.given)

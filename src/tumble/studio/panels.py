@@ -80,6 +80,7 @@ def direct_panel(desk: Desk) -> None:
     summary = ui.label().classes("about")
 
     def show() -> None:
+        """What is chosen and wanted now."""
         for name, select in selects.items():
             select.set_value(getattr(stage.choice, name))
         seed()
@@ -107,6 +108,7 @@ def _stance(desk: Desk) -> None:
     roll.on("click", js_handler=BLUR)
 
     def show() -> None:
+        """The stance, where balance is wanted; rolling over where whole plans are judged."""
         director = desk.stage.director
         poses = list(desk.stage.trial.scene.character.poses)
         if pose.options != poses:
@@ -126,12 +128,14 @@ def _options(desk: Desk, choose: Callable[[Any], Any]) -> None:
     built: list[str] = []
 
     def now(name: str) -> float:
+        """A number of the scenario as it is chosen."""
         return float(getattr(desk.stage.choice.built(), name))
 
     async def changed(name: str, value: float) -> None:
         await choose(tuple({**dict(desk.stage.choice.options), name: value}.items()))
 
     def show() -> None:
+        """The numbers of the chosen scenario, built anew where it is another."""
         choice = desk.stage.choice
         if built != [choice.scenario]:
             built[:] = [choice.scenario]
@@ -195,6 +199,7 @@ def settings_panel(desk: Desk) -> None:
     built: list[type] = []
 
     def show() -> None:
+        """The settings, with those that wait for the next frame; sliders are built anew for another controller."""
         settings = desk.stage.director.settings
         if built != [type(settings)]:
             built[:] = [type(settings)]
@@ -258,6 +263,7 @@ def _slider(knob: Knob, send: Callable[[float], Any]) -> Callable[[float], Any]:
         return send(value)
 
     def show(value: float) -> None:
+        """Move the slider only where it does not stand for that value already: a hand may be on it."""
         number.set_text(f"{value:.3g}")
         if knob.at(float(slider.value or 0)) != float(f"{value:.3g}"):
             slider.set_value(knob.share(value))
@@ -308,6 +314,7 @@ def cost_panel(desk: Desk) -> None:
     built: list[tuple[str, ...]] = []
 
     def show() -> None:
+        """Weights, under charts that are built anew where the terms are others."""
         terms, weights = desk.stage.director.terms, desk.stage.director.weights
         if built != [terms, (*weights,)]:
             built[:] = [terms, (*weights,)]
@@ -374,6 +381,7 @@ def touch_panel(view: View) -> None:
 
 
 def _set(view: View, option: str, value: float) -> None:
+    """Set an option of one page's view."""
     view.set(**{option: value})
 
 

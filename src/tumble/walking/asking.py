@@ -1,4 +1,10 @@
-"""What may be asked of walkers, and how it gets into their memories (`tumble.walking.memory`)."""
+"""What may be asked of walkers, and how it gets into their memories (`tumble.walking.memory`).
+
+    wish(sims.memory("walker"), walker.styles, rows=[1], speed=0.8, style="sneak")
+
+Memories are changed in place, and nothing else: what is followed comes nearer to what is wished at every step (see
+`follow`). Trap: a wish that is refused leaves those before it in the same call written.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -99,6 +105,7 @@ def refusal(styles: Sequence[Style], want: Want) -> str | None:
 
 
 def _check(styles: Sequence[Style], go: Go) -> None:
+    """Refuse what no walker can follow: places, mixes, styles it does not have, numbers out of `WISHES`."""
     go.check()
     if go.target is not None:
         raise UserError("a walker goes at a speed along a heading; to a place it goes by a script: 'go to 2 1'")

@@ -1,4 +1,12 @@
-"""Balance: what the stance legs do for the pelvis, the trunk and the virtual force (coros2010 5.3.3, 5.3.4)."""
+"""Balance: what the stance legs do for the pelvis, the trunk and the virtual force (coros2010 5.3.3, 5.3.4).
+
+Three sums of torques: tau_i = J_i^T F_i with F_i = -m_i g for every link that hangs (gravity compensation), tau_V =
+J_V^T F_V with F_V = k_V (V_d - V) through the stance legs (velocity tuning), and what the pelvis needs to stay upright,
+given by the stance hips (eq. 2.3). Torques are N m in the world's axes, (bones, 3), added to what is there.
+
+On both feet each leg gets its share of the last two, by how much of the load it bears; a foot that does not touch the
+ground gets none of the virtual force.
+"""
 
 import math
 
@@ -142,7 +150,13 @@ def _push_up(body, m, look, f, i, torque, side, part, level):  # type: ignore[no
 
 @inner
 def balance(body, holds, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def]
-    """Hand torques up, carry the weight of what hangs, push the body, keep the pelvis upright."""
+    """Hand torques up, carry the weight of what hangs, push the body, keep the pelvis upright.
+
+    Args:
+      body, holds, k, m, look, f, i: see `tumble.walking`.
+      angles: (trajectories,) of the motion generator.
+      torque: (bones, 3) N m, with the PD torques of all joints but the stance hips'; changed in place.
+    """
     walking = m.mode == Mode.WALK
     bubble_up(body, torque, walking, m.stance)
     if k.parts.gravity_compensation:

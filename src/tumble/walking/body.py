@@ -1,4 +1,11 @@
-"""What the compiled control knows of a scene: ids, masses and lengths in `Body`, live arrays in `Fields`."""
+"""What the compiled control knows of a scene: ids, masses and lengths in `Body`, live arrays in `Fields`.
+
+    body, fields = body_of(scene, WalkSettings()), fields_of(sims)
+    fields.memory[0].phase        # live: a record of `WALKER` in the state
+
+Gains are the humanoid's times `scale`, mass over 70.4 kg; lengths of settings times `size`, leg over 0.86 m. Trap: a
+`Body` is a copy of what the scene and the settings were; who changes settings makes another.
+"""
 
 from typing import NamedTuple
 
@@ -191,6 +198,7 @@ def _legs(scene: Scene, ids: np.ndarray) -> Legs:
 
 
 def _arms(model: mujoco.MjModel, prefix: str, character: Character) -> Arms:
+    """Lengths of the arms from the model, straight down; the palms' sites must be on the forearms."""
     palms = np.array([model.site(prefix + name).id for name in character.palms])
     upper = -model.body_pos[model.site_bodyid[palms], 2]
     return Arms(upper=upper, fore=-model.site_pos[palms, 2], palm=palms)

@@ -2,6 +2,10 @@
 
 All is decided anew all the time from where things are along the heading. Before what must be stepped over it stops,
 and where that is near a bar it stops before the bar, to bend.
+
+What is decided is in the memory: planned, foothold, clear_from and clear_to for the swing foot; tuned_speed, time_left
+and least_period for when it lands; speed_limit, halt, down_crouch and blocked for the body. Without terrain nothing of
+it is compiled, and the memory keeps what `begin` wrote: no plan, no limit.
 """
 
 import math

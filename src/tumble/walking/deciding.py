@@ -39,7 +39,10 @@ LANDS_BELOW = 2.0  # of the ankle's height above the sole: a foot that is not hi
 
 @inner
 def decide(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
-    """Move the clock and the phase on, and change the mode where it is time to."""
+    """Move the clock and the phase on, and change the mode where it is time to.
+
+    Phase phi = t / T of the step; a step ends when its foot strikes from `earliest_strike` on, or at `latest_strike`.
+    """
     m.clock += body.dt
     if m.mode == Mode.WALK:
         _walk_on(body, k, m, look, f, i)

@@ -1,4 +1,9 @@
-"""The virtual force on the centre of mass, and how the legs share it (coros2010 sections 5.3.3 and 5.5.1)."""
+"""The virtual force on the centre of mass, and how the legs share it (coros2010 sections 5.3.3 and 5.5.1).
+
+In a walk F_V = k_V (V_d - V) ahead, a PD law aside; in a stand PD laws both ways. Here V_d is the speed at this moment
+of a pendulum that walks at the wanted mean speed, and forces are mass times acceleration, so that one set of gains
+suits all bodies.
+"""
 
 import math
 
@@ -70,7 +75,11 @@ def _standing_force(body, k, m, look, f, i, foot, inwards):  # type: ignore[no-u
 
 @inner
 def virtual_force(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
-    """Force, N ahead and to the left, that is wanted on the centre of mass: mass times acceleration, within limits."""
+    """Force, N ahead and to the left, that is wanted on the centre of mass: mass times acceleration, within limits.
+
+    The mass is that of the body with its load, and limits grow with it. In a stand the memory's `lean_integral` moves
+    on, so it is called once a step.
+    """
     foot = foot_place(body, f, i, m.stance)
     inwards = -1.0 if m.stance == LEFT else 1.0  # from the stance foot towards the other one, along the left
     if m.mode == Mode.WALK:

@@ -1,4 +1,8 @@
-"""Arms that reach for something: their wishes, and the pose they ask for (coros2010 section 5.3.5)."""
+"""Arms that reach for something: their wishes, and the pose they ask for (coros2010 section 5.3.5).
+
+A target is reached by inverse kinematics of two bones; speeds of the joints are the difference to the pose `LATER` s
+from now, divided by it. An arm without a target swings as its style does, and goes over within `reach_time`.
+"""
 
 from tumble.maths.compiled import inner
 from tumble.maths.vectors import add, clamp, dot, scale, shortened, sub, towards, turn_between, vec
@@ -49,7 +53,14 @@ def _target(body, holds, m, look, f, i, side):  # type: ignore[no-untyped-def]
 
 @inner
 def reach(body, holds, k, m, look, f, i, side, chest_spin):  # type: ignore[no-untyped-def]
-    """Wanted rotation of an upper arm, its angular velocity against the chest, elbow and its speed (section 5.3.5)."""
+    """Wanted rotation of an upper arm, its angular velocity against the chest, elbow and its speed (section 5.3.5).
+
+    Args:
+      side: 0 left, 1 right.
+      chest_spin: rad/s of the torso in the world, see `chest_spin_of`.
+
+    Returns a quaternion in the world, rad/s in the world's axes, rad, and rad/s of at most `swing_rate`.
+    """
     arm = ARMS + 2 * side
     out = 1.0 if side == 0 else -1.0
     plane = add(scale(ELBOW_OUT, look.left), (0.0, 0.0, ELBOW_DOWN * out))

@@ -1,5 +1,9 @@
 """Grips, loads and hauling: what the hands hold, and the forces they ask for (coros2010 section 5.5.4).
 
+A hand holds by a spring between palm and handle (`tumble.world.grips`), whose stretch tells what it carries and what
+pulls it. What hangs on the hands counts as the body's own mass, m.carried of it; a force F at a palm becomes J^T F,
+(palm - joint) x F, of every joint from elbow to lower back.
+
 Where a scene has nothing to hold, `holds` is None and none of this is compiled.
 """
 
@@ -17,7 +21,11 @@ MOST_CARRIED = 1.2  # of a weight that hangs on the hands, which a swinging crat
 
 @inner
 def feel_hands(body, holds, k, m, f, i):  # type: ignore[no-untyped-def]
-    """Close the hands, feel what they hold by the stretch of the grips, let go of what pulls too hard."""
+    """Close the hands, feel what they hold by the stretch of the grips, let go of what pulls too hard.
+
+    Writes hand_firm, hand_grip (0 where it lets go), load, and smoothed over `carry_time` pulled and carried of the
+    memory; without anything held, load, carried and haul are 0.
+    """
     if holds is None:
         m.load = m.carried = m.haul = 0.0
         return

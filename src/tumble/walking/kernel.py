@@ -1,4 +1,10 @@
-"""The compiled control of all rows: look, follow the wishes, decide, swing, hold, balance (coros2010 figure 5.1)."""
+"""The compiled control of all rows: look, follow the wishes, decide, swing, hold, balance (coros2010 figure 5.1).
+
+    rows = Address(rows_of(body, terrain, k, styles, fields, out))
+    control_rows(rows)            # out[i] are the controls of row i for one physics step
+
+The address is of arrays that stay where they are: who has another `Sims`, other settings or styles lays it down anew.
+"""
 
 from typing import NamedTuple
 
@@ -40,7 +46,7 @@ class WalkRows(NamedTuple):
 def rows_of(
     body: Body, terrain: Terrain | None, k: WalkSettings, styles: Styles, fields: Fields, out: np.ndarray
 ) -> WalkRows:
-    """With scratch of its own."""
+    """With scratch of its own; the arrays that are given are used as they are, not copied."""
     return WalkRows(body, terrain, k, styles, fields, np.zeros((len(BONES), 3)), np.zeros(len(TRAJECTORIES)), out)
 
 

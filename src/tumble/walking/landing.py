@@ -1,4 +1,8 @@
-"""Where feet land before and beyond things, where one stops before them, and how fast one comes there."""
+"""Where feet land before and beyond things, where one stops before them, and how fast one comes there.
+
+Places are m along the heading from the world's origin, those of feet their ankles'; `spans` and `count` are what
+`gather` found on the way. `heel` and `toe` are how far a shoe reaches behind and ahead of its ankle, with a gap.
+"""
 
 import math
 

@@ -1,4 +1,9 @@
-"""Motion generator and the joints that track it (coros2010 5.3.1)."""
+"""Motion generator and the joints that track it (coros2010 5.3.1).
+
+A style's trajectories are read at the phase phi, and joints follow by PD laws, k_p e - k_d w: trunk, head and feet
+against the character's frame, arms, stance knees and toes against their parents. A style tells of a step on the left
+foot; on the right one, `side` and `twist` of the trunk change their sign.
+"""
 
 import math
 
@@ -68,7 +73,15 @@ def hinge(m):  # type: ignore[no-untyped-def]
 
 @inner
 def trunk_pose(m, angles, heading, n, share, twist):  # type: ignore[no-untyped-def]
-    """Wanted rotation in the world of the n-th bone of the trunk."""
+    """Wanted rotation in the world of the n-th bone of the trunk.
+
+    R_z(heading + twist) R_x(side) R_y(bend), by the trajectories of the style.
+
+    Args:
+      n: 0 pelvis, 1 lower back, 2 torso, 3 head.
+      share: of the wished bend that this bone has.
+      twist: share of the twist ahead of a turn.
+    """
     mirror = 1.0 if m.stance == LEFT else -1.0
     j = TRUNK + 3 * n
     q = multiply(about(2, heading + mirror * angles[j + 2] + twist * m.twist), about(0, mirror * angles[j + 1]))
@@ -77,6 +90,7 @@ def trunk_pose(m, angles, heading, n, share, twist):  # type: ignore[no-untyped-
 
 @inner
 def rotation_of(f, body, i, bone):  # type: ignore[no-untyped-def]
+    """A bone's rotation in the world, (w, x, y, z), a copy."""
     q = f.xquat[i, body.ids[bone]]
     return (q[0], q[1], q[2], q[3])
 

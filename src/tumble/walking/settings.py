@@ -3,7 +3,8 @@
     WalkSettings(tuning=VelocityTuning(speed_gain=20.0))
     replaced(WalkSettings(), {"tuning.speed_gain": 20.0})
 
-Forces and gains are those of a body of 70.4 kg and grow with mass; lengths with the leg, from 0.86 m.
+Forces and gains are those of a body of 70.4 kg and grow with mass; lengths with the leg, from 0.86 m. Where the thesis
+or its authors' code has another value, the comment says so; "ours" is in neither.
 """
 
 from dataclasses import dataclass
@@ -196,6 +197,7 @@ class WalkSettings:
     hands: Hands = Hands()
 
     def __post_init__(self) -> None:
+        """Refuse numbers below 0, by group and name: 'tuning.speed_gain'."""
         for group, settings in vars(self).items():
             for name, value in vars(settings).items():
                 check_number(f"{group}.{name}", float(value), 0)

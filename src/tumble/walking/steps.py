@@ -1,4 +1,9 @@
-"""Foot placement: where the swing foot should land, and when (coros2010 section 5.3.2)."""
+"""Foot placement: where the swing foot should land, and when (coros2010 section 5.3.2).
+
+The thesis steps to (x_d, z_d) of an inverted pendulum that comes to rest, shortened by alpha V_d to go on at V_d; here
+the pendulum's own walk is the step and what is off it is answered (`Walker`, Departures). Offsets are m ahead and left
+of the centre of mass, for the middle of the foot.
+"""
 
 import math
 

@@ -1,4 +1,9 @@
-"""The swing leg: where to step and how to get there (coros2010 5.3.2)."""
+"""The swing leg: where to step and how to get there (coros2010 5.3.2).
+
+The ankle goes from where the step began to the landing, (1 - t) landing + t start with t = (1 - phase)^2, at the height
+of the style; beside the stance foot it is kept to its own side, and over things it follows `Terrain.path`. Inverse
+kinematics make hip and knee angles of it, twice, `LATER` s apart, for the wanted speeds.
+"""
 
 import math
 

@@ -100,11 +100,13 @@ def _leg(scene: Scene) -> float:
 
 
 def _row(box: Box) -> list[float]:
+    """A box as a row of `Terrain.boxes`."""
     (x, y, z), (a, b, c) = box.middle, box.half
     return [x, y, math.cos(box.turn), math.sin(box.turn), a, b, z - c, z + c, float(box.ground)]
 
 
 def _table(rows: Sequence[Sequence[float]]) -> np.ndarray:
+    """(n, 9) of rows, also where there are none."""
     return np.array(rows, float).reshape(len(rows), 9)
 
 
@@ -153,6 +155,7 @@ def _extent(scene: Scene, data: mujoco.MjData, bones: Sequence[str]) -> tuple[np
 
 @inner
 def _widen(low, high, s):  # type: ignore[no-untyped-def]
+    """A stretch that has s in it as well."""
     return min(low, s), max(high, s)
 
 

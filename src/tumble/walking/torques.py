@@ -18,7 +18,7 @@ FASTEST_SPIN = 4.0  # rad/s of a stance hip that is damped with all of it; autho
 
 @inner
 def put(torque, bone, value):  # type: ignore[no-untyped-def]
-    """Add a torque to a bone's."""
+    """Add a torque (x, y, z), N m, to a bone's, in place."""
     torque[bone, 0] += value[0]
     torque[bone, 1] += value[1]
     torque[bone, 2] += value[2]

@@ -78,12 +78,14 @@ class Walker(Controller):
     def __init__(
         self, scene: Scene, settings: WalkSettings = WalkSettings(), styles: Sequence[Style] | None = None
     ) -> None:
+        """Walk in a scene, which gets a claim for `WALKER`; without styles, in those that come with tumble."""
         self.styles = [check_style(style) for style in styles or builtin_styles().values()]
         self.settings = settings
         self._table = table_of(self.styles)
         self.move(scene)
 
     def move(self, scene: Scene) -> None:
+        """Go on in another scene, whose character must be a biped; settings and styles stay."""
         self.scene, self.drive = scene, choose("drive", DRIVE, scene.drives)
         scene.claim(MEMORY, WALKER)
         self._sims: Sims | None = None
@@ -91,6 +93,7 @@ class Walker(Controller):
         self._configure(self.settings)
 
     def _configure(self, settings: WalkSettings) -> None:
+        """Take settings: gains and lengths of the body, and the table of boxes, are made again."""
         self.settings = settings
         self._body, self._terrain = body_of(self.scene, settings), terrain_of(self.scene)
         self._lay()
@@ -123,6 +126,7 @@ class Walker(Controller):
         begin(sims.memory(MEMORY), yaws(sims.view("xquat")[:, self._body.ids[0]]), self.styles[0])
 
     def _attach(self, sims: Sims) -> None:
+        """Have room for the controls of some simulations; nothing where they are the same as before."""
         if sims is not self._sims:
             self._sims, self._out = sims, np.zeros((sims.nsim, self.drive.size))
             self._lay()
@@ -196,6 +200,7 @@ class Walker(Controller):
         self._lay()
 
     def refuses(self, sims: Sims, want: Want) -> str | None:
+        """See `tumble.walking.asking.refusal`; the states do not matter."""
         return refusal(self.styles, want)
 
     def want(self, sims: Sims, want: Want) -> None:
@@ -203,6 +208,7 @@ class Walker(Controller):
         self.wish(sims, **wishes_of(want))
 
     def check_parameters(self, changes: Mapping[str, float]) -> None:
+        """Refuse names and values that `WalkSettings` does not take; nothing changes."""
         replaced(self.settings, changes)
 
     def set_parameters(self, changes: Mapping[str, float]) -> None:

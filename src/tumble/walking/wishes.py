@@ -1,4 +1,8 @@
-"""What a row looks like, and what its wishes have become by now (coros2010 5.3.5, 5.5.1)."""
+"""What a row looks like, and what its wishes have become by now (coros2010 5.3.5, 5.5.1).
+
+What is wished is `m.wish_NAME`, what is followed `m.NAME`, which comes nearer to it by at most a rate times dt a step.
+Trap: `follow` runs before `decide`, so that it sees the mode of the last step.
+"""
 
 import math
 from typing import NamedTuple
@@ -37,6 +41,7 @@ class Look(NamedTuple):
 
 @inner
 def _touches(body, f, i, side):  # type: ignore[no-untyped-def]
+    """Whether a foot or its toes touch the ground, as the sensors told it at the end of the last step."""
     leg = LEGS + 4 * side
     return f.grounded[i, body.ground[leg + FOOT]] > 0.0 or f.grounded[i, body.ground[leg + TOE]] > 0.0
 

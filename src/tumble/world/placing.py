@@ -75,6 +75,7 @@ def turned_about_z(quat: Sequence[float], turn: float) -> tuple[float, float, fl
 
 
 def _pitch(quat: Sequence[float]) -> float:
+    """rad about y of an orientation in the plane y = 0; refuses one that leaves it."""
     w, x, y, z = quat
     if math.hypot(x, z) > FLAT:
         raise UserError("this character moves in a plane and cannot face another way; leave its heading at 0")

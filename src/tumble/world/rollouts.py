@@ -24,6 +24,7 @@ class Rollouts:
     """Room for `steps` steps of all rows of a Sims: their states, sensors, and motions of bodies."""
 
     def __init__(self, sims: Sims, steps: int) -> None:
+        """Take the room at once: rows times steps of all that is kept; what was not noted yet is 0."""
         self.sims, self.steps = sims, steps
         model = sims.scene.model
         motion = sims.state[:, : 1 + model.nq + model.nv]  # MuJoCo's order: time, qpos, qvel, and more

@@ -40,6 +40,7 @@ class Ground:
     slope: float = 0.0  # rad by which it rises along x, about the origin
 
     def __post_init__(self) -> None:
+        """Refuse a friction that is not above 0, and slopes beyond 1 rad."""
         check_number("friction", self.friction, 0, above=True)
         check_number("slope", self.slope, -1.0, 1.0)
 
@@ -77,6 +78,7 @@ class Scene:
         self, character: Character, props: Sequence[Prop] = (), ground: Ground = Ground(),
         drives: Sequence[str] = USUAL,
     ) -> None:  # fmt: skip
+        """Build and compile; refuses drives that cannot be together, props of a taken name and numbers out of range."""
         self.character, self.props, self.ground = character, tuple(props), ground
         companions = [prop for prop in self.props if isinstance(prop, Companion)]
         self.cast = {"": character, **{companion.prefix: companion.character for companion in companions}}
@@ -95,6 +97,7 @@ class Scene:
         self._nstate = mujoco.mj_stateSize(self.model, mujoco.mjtState.mjSTATE_INTEGRATION)
 
     def _assemble(self, drives: Sequence[type[Drive]]) -> mujoco.MjSpec:
+        """The spec of everything: character, ground, props, actuators; contacts of all geoms are firm alike."""
         spec = self.character.build()
         spec.modelname = self.character.name
         spec.nuserdata = self.memory.room
@@ -138,9 +141,11 @@ class Scene:
         return {prefix: character for prefix, character in self.cast.items() if prefix}
 
     def _sensor_names(self) -> list[str]:
+        """Names of all sensors, in the order of sensordata."""
         return [self.model.sensor(i).name for i in range(self.model.nsensor)]
 
     def _channels(self) -> dict[str, slice]:
+        """Slices of sensordata: one a sensor, and those of several sensors in one run."""
         model = self.model
         channels = {
             name: slice(int(model.sensor_adr[i]), int(model.sensor_adr[i] + model.sensor_dim[i]))

@@ -61,6 +61,7 @@ class Sims:
     """
 
     def __init__(self, scene: Scene, nsim: int, nthread: int = 0) -> None:
+        """Take memory and threads for nsim simulations; `load` puts them into a state."""
         check_number("nsim", nsim, 1, 1e6)
         check_number("nthread", nthread, 0, 1024)
         _log_nothing()
@@ -154,6 +155,7 @@ class Sims:
         return found
 
     def _resolve(self, name: str) -> np.ndarray:
+        """The live array of a channel or field, looked up by name; `view` keeps it."""
         if name in self.scene.channels:
             return self._sensors[:, self.scene.channels[name]]
         if name in batch.DATA_FIELDS:
