@@ -133,7 +133,7 @@ class Crossing:
     shortest_double_support: float = 0.08  # s that it stays on both feet at least after a step over something; ours
     push_off: float = 1.6  # rad that the hind foot is pressed down then, where it lacks 0.07 m or more; ours
     push_from: float = 0.7  # phase of a long step over something from which it is pressed down before the other lands
-    strike_push: float = 1.3  # rad that it stays pressed down at least until strike_time is over; ours
+    strike_push: float = 1.3  # rad that it stays pressed down at least until shortest_double_support is over; ours
     stoop_force: float = 80.0  # N, largest sideways on both feet with a bent trunk before something to step over; ours
     poise_force: float = 35.0  # N, the same towards the foot onto which it shifts its weight then; ours
     down_rate: float = 4.0  # rad/s of a knee that lets the other foot down to lower ground; ours
