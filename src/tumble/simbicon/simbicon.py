@@ -63,7 +63,7 @@ class Simbicon(Controller):
       0.5 rad ahead of the root. Paper: k_d explicit at a step of 1/2000 s; here the engine integrates the hinges'
       damping implicitly and the control adds what the law wants beyond it, at 1/510 s. Authors' files: the root's
       gains about the vertical are 0.2 of the others; here 0.02 in the humanoid's walks, with twice their damping of
-      the stance hip's twist. A foot on its heel holds some 30 N m, and one that is turned by more spins, the body with
+      the stance hip's twist. A foot on its heel holds some 30 N m by estimate; by more it spins, and the body with
       it: with the speeds of starts disturbed by 0.2, 67 of 80 stood 4 s with 0.1, 74 with 0.02. Mixes of gaits:
       torques are mixed, the machine is one, its durations mixed as well (not given); the heavier gait tells when a step
       ends.
