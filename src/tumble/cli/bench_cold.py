@@ -19,7 +19,7 @@ from rich.console import Console
 
 from tumble.errors import UserError
 from tumble.live.session import Frame, Session
-from tumble.maths.compiled import compilations
+from tumble.maths.compiling import compilations
 from tumble.scenarios import SCENARIOS, Trial, run_trial
 
 FIRST = "stand"  # what others are compared with

@@ -142,7 +142,9 @@ class Goal:
             return values
         residuals = [term.residual(sims) for term in terms]
         columns = [residual if residual.ndim == 2 else residual[:, None] for residual in residuals]
-        ends = np.array([column.shape[1] for column in columns]).cumsum()
+        ends, end = np.empty(len(terms), np.intp), 0
+        for t, column in enumerate(columns):
+            ends[t] = end = end + column.shape[1]
         sigmas = np.array([term.sigma for term in terms], float)
         weights = np.array([self._weights.get(term.name, 1.0) for term in terms], float)
         _squares(np.concatenate(columns, axis=1, dtype=float), ends, sigmas, weights, sims.broken, values)

@@ -9,13 +9,14 @@ are bodies with sensors; tolerances are the paper's unless a behaviour says othe
 `Spin`, which is a live view: copy it to keep it.
 """
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from tumble.goals.goal import Term
-from tumble.maths.compiled import Given2, Made2, entry
+from tumble.maths.compiled import Given2, Made1, Made2, entry
 from tumble.world.sims import Rows
 
 UP = np.array([0.0, 0.0, 1.0])
@@ -79,8 +80,16 @@ class Height(Term):
 
     def residual(self, sims: Rows) -> np.ndarray:
         left, right = sims.view(f"{self.left}.pos"), sims.view(f"{self.right}.pos")
-        root = sims.view(f"{self.root}.pos")
-        return np.minimum(0.0, root[:, 2] - 0.5 * (left[:, 2] + right[:, 2]) - self.standing)
+        sunk = np.empty(sims.nsim)
+        _sunk(sims.view(f"{self.root}.pos"), left, right, self.standing, sunk)
+        return sunk
+
+
+@entry
+def _sunk(root: Given2, left: Given2, right: Given2, standing: float, sunk: Made1) -> None:
+    """min(0, z_root - (z_left + z_right) / 2 - standing) of places (n, 3), m, into (n,)."""
+    for i in range(root.shape[0]):
+        sunk[i] = min(0.0, root[i, 2] - 0.5 * (left[i, 2] + right[i, 2]) - standing)
 
 
 @dataclass(frozen=True)
@@ -94,8 +103,17 @@ class FeetApart(Term):
     name: ClassVar[str] = "feet_apart"
 
     def residual(self, sims: Rows) -> np.ndarray:
-        apart = sims.view(f"{self.left}.pos") - sims.view(f"{self.right}.pos")
-        return np.maximum(0.0, np.sqrt((apart * apart).sum(axis=1)) - self.limit)
+        farther = np.empty(sims.nsim)
+        _farther(sims.view(f"{self.left}.pos"), sims.view(f"{self.right}.pos"), self.limit, farther)
+        return farther
+
+
+@entry
+def _farther(one: Given2, other: Given2, limit: float, farther: Made1) -> None:
+    """max(0, |one - other| - limit) of places (n, 3), m, into (n,)."""
+    for i in range(one.shape[0]):
+        x, y, z = one[i, 0] - other[i, 0], one[i, 1] - other[i, 1], one[i, 2] - other[i, 2]
+        farther[i] = max(0.0, math.sqrt(x * x + y * y + z * z) - limit)
 
 
 @dataclass(frozen=True)

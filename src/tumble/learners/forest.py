@@ -106,7 +106,7 @@ class DensityForest(Neighbours):
 
     def _nearest(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Rows (n, k) and distances (n, k); under the lock."""
-        found, best = np.full((len(queries), k), -1), np.full((len(queries), k), np.inf)
+        found, best = np.empty((len(queries), k), np.intp), np.empty((len(queries), k))
         trees, pairs = self._bundles
         nearest(trees, self._places[:-1], pairs, queries, found, best)
         return found, best

@@ -136,8 +136,8 @@ class Network:
         values = checked("states", states, self.features, rows=True)
         layers = self._said
         for weights, biases in layers:
-            rows, values = values, np.tile(biases, (len(states), 1))
-            _add_layer(rows, weights, values, weights is not layers[-1][0])
+            rows, values = values, np.empty((len(values), len(biases)), np.float32)
+            _apply_layer(rows, weights, biases, values, weights is not layers[-1][0])
         return values.astype(float)
 
     def train(self, updates: int) -> None:
@@ -245,11 +245,14 @@ def _backward(
 
 
 @entry(nogil=True)
-def _add_layer(rows, weights, values, hidden):  # type: ignore[no-untyped-def]
-    """Add rows (n, low) times weights (low, high) to values (n, high), float32; then ELU if it is a hidden layer.
+def _apply_layer(rows, weights, biases, values, hidden):  # type: ignore[no-untyped-def]
+    """Rows (n, low) times weights (low, high), plus biases (high,), into (n, high), float32; ELU of it if hidden.
 
     What `_forward` does, for a few rows quicker than BLAS.
     """
+    for k in range(len(rows)):
+        for j in range(biases.size):
+            values[k, j] = biases[j]
     low, last = weights.shape[0], weights.shape[0] - weights.shape[0] % 4
     for i in range(0, last, 4):
         for k in range(len(rows)):

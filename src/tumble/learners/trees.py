@@ -125,8 +125,10 @@ def nearest(trees, places, pairs, queries, found, best):  # type: ignore[no-unty
     Args:
       places: of the trees that are searched.
       queries: (n, features).
-      found, best: out, -1 and inf before; k may be 0.
+      found, best: out, -1 and inf where fewer are found; k may be 0.
     """
+    found[:] = -1
+    best[:] = np.inf
     added = pairs.totals[1]
     for q in range(len(queries) if found.shape[1] > 0 else 0):
         for number in range(added - 1, max(added - RECENT, 0) - 1, -1):

@@ -29,8 +29,8 @@ inner function may not return an array to an entry that allocates. Division by z
 float that is given for an int is cut off.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from inspect import signature
@@ -39,7 +39,7 @@ from typing import Annotated, Any, overload
 
 import numba
 import numpy as np
-from numba.core import event, types
+from numba.core import types
 from numba.core.caching import IndexDataCacheFile
 from numba.core.types.misc import unliteral
 
@@ -56,6 +56,7 @@ Made2 = Annotated[np.ndarray, types.Array(types.float64, 2, "A")]
 Made3 = Annotated[np.ndarray, types.Array(types.float64, 3, "A")]
 MadeSingle2 = Annotated[np.ndarray, types.Array(types.float32, 2, "A")]
 Places1 = Annotated[np.ndarray, types.Array(types.intp, 1, "A", readonly=True)]  # indices
+MadePlaces1 = Annotated[np.ndarray, types.Array(types.intp, 1, "A")]
 Places2 = Annotated[np.ndarray, types.Array(types.intp, 2, "A", readonly=True)]
 Flags1 = Annotated[np.ndarray, types.Array(types.boolean, 1, "A", readonly=True)]
 SCALARS = {float: types.float64, int: types.int64, bool: types.boolean}
@@ -155,23 +156,6 @@ def _compiled_once(made: Any, kinds: tuple[Any, ...]) -> Any:
     compiled = made.compile(kinds)
     made.disable_compile()
     return compiled
-
-
-@contextmanager
-def compilations() -> Iterator[list[str]]:
-    """While entered: dotted names of all functions that are compiled, and not found on disk, one after the other."""
-    names: list[str] = []
-
-    class Listener(event.Listener):  # type: ignore[misc]
-        def on_start(self, event: Any) -> None:
-            """Nothing: what a function needs is compiled before it."""
-
-        def on_end(self, event: Any) -> None:
-            function = event.data["dispatcher"].py_func
-            names.append(f"{function.__module__}.{function.__name__}")
-
-    with event.install_listener("numba:compile", Listener()):
-        yield names
 
 
 @cache

@@ -20,7 +20,7 @@ from types import CodeType, FrameType
 
 from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError
-from numba.core.event import Event, Listener, register
+from numba.core.event import Event, Listener, install_listener, register
 
 from tumble.errors import UserError
 
@@ -121,6 +121,26 @@ def compiling(what: str, told: Callable[[CompileProgress], None]) -> Iterator[No
         raise UserError(f"{what} cannot be compiled, at '{listening.at}': {_reason(error)}") from error
     finally:
         _THREAD.listening = before
+
+
+@contextmanager
+def compilations() -> Iterator[list[str]]:
+    """While entered: dotted names of all that any thread compiles and does not find on disk, one after the other.
+
+    A function is there once for every signature, and numba's own are too: for whoever counts, while one thread runs.
+    """
+    names: list[str] = []
+
+    class Counter(Listener):  # type: ignore[misc]
+        def on_start(self, event: Event) -> None:
+            """Nothing: what a function needs is compiled before it."""
+
+        def on_end(self, event: Event) -> None:
+            function = event.data["dispatcher"].py_func
+            names.append(f"{function.__module__}.{function.__name__}")
+
+    with install_listener("numba:compile", Counter()):
+        yield names
 
 
 def _reason(error: NumbaError) -> str:

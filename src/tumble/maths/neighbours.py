@@ -113,7 +113,7 @@ class Table(Neighbours):
     def nearest(self, x: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The nearest rows, exactly; see `Neighbours`. None is near what has no distance, nan for instance."""
         k = min(k, len(self))
-        found, best = np.full((len(x), k), -1), np.full((len(x), k), np.inf)
+        found, best = np.empty((len(x), k), np.intp), np.empty((len(x), k))
         if k:
             _search_table(self._rows, x, found, best)
         return found, best
@@ -206,7 +206,9 @@ def l1(a, b):  # type: ignore[no-untyped-def]
 
 @entry
 def _search_table(rows, queries, found, best):  # type: ignore[no-untyped-def]
-    """Rows (n, k) and distances (n, k) of the nearest by L1 into arrays that are -1 and inf; k is 1 or more."""
+    """Rows (n, k) and distances (n, k) of the nearest by L1, -1 and inf where there are none; k is 1 or more."""
+    found[:] = -1
+    best[:] = np.inf
     for q in range(len(queries)):
         for row in range(len(rows)):
             distance = l1(queries[q], rows[row])

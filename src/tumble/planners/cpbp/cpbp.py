@@ -8,7 +8,7 @@ from tumble.goals import Goal
 from tumble.learners import Learners
 from tumble.maths.sampling import resample
 from tumble.planners.cpbp.beliefs import backward, density, drifted, forward, mixture, pick, widths
-from tumble.planners.cpbp.kernels import path_of, propose, refine, weigh
+from tumble.planners.cpbp.kernels import Refinement, path_of, propose, weigh
 from tumble.planners.cpbp.settings import CPBPSettings, PFMPCSettings, Scales
 from tumble.planners.cpbp.walk import Walk, WalkerTree
 from tumble.planners.cpbp.wrists import Wrists
@@ -92,6 +92,7 @@ class CPBP(Planner):
         self._ends = np.empty((k + 1, n, self.sims.view("ends").shape[1]))
         self._ancestors = np.empty((k, n), np.intp)
         self._weights, self._potential, self._forward, self._crowd = np.empty((4, k, n))
+        self._refinement = Refinement(k, n, motors.size, self._ends.shape[2])
         self._final = np.empty(n)  # the last step's potentials, normalised
         self._starts = np.empty((k, n, self._ends.shape[2]))
         self._resampled = np.zeros(k, bool)
@@ -311,7 +312,7 @@ class CPBP(Planner):
     def _refine(self) -> tuple[np.ndarray, np.ndarray]:
         """Smoothed controls (K, size) within the motors' bounds, and the root's path (K, 3)."""
         motors = self.scene.drive
-        smooth, path = refine(
+        smooth, path = self._refinement(
             self._controls,
             self._ends,
             self._ancestors,

@@ -3,10 +3,12 @@
     propose(controls[k], expense, ...)                       # eq. 22
     count = weigh(values, expense, ..., weights, alone)      # eqs. 16, 18, 20, 21
     lineage = path_of(ancestors)                             # (K, N)
-    smooth, path = refine(controls, ends, ancestors, ...)    # Algorithm 1
+    smooth, path = refinement(controls, ends, ancestors, ...)    # Algorithm 1
 
 All random numbers are the caller's, and so is all memory that is written.
 """
+
+import math
 
 import numpy as np
 
@@ -110,51 +112,80 @@ def path_of(ancestors: np.ndarray) -> np.ndarray:
     return lineage
 
 
-def refine(
-    controls: np.ndarray,
-    states: np.ndarray,
-    ancestors: np.ndarray,
-    weights: np.ndarray,
-    final: np.ndarray,
-    regularisation: float,
-) -> tuple[np.ndarray, np.ndarray]:
-    """The local refinement backward pass (Algorithm 1, eq. 19): from the last step to the first, with y = (x_k, u_k),
-
-        y* = E[y] + Cov(y, x_k+1) (Cov(x_k+1) + lambda I)^-1 (x*_k+1 - E[x_k+1]).
+class Refinement:
+    """The local refinement backward pass (Algorithm 1, eq. 19), and room for it: what it writes is used every frame.
 
     Args:
-      controls: (K, N, D), the control that led to states[k + 1].
-      states: (K + 1, N, F), the first before any step.
-      ancestors: (K, N), the row of states[k] that row i of states[k + 1] came from.
-      weights: (K, N), forward belief of the step before, as carried to row i of step k + 1.
-      final: (N,), the last states' potentials, normalised.
-      regularisation: lambda.
-
-    Returns:
-      the smoothed controls (K, D) and states (K, F).
+      steps, n, size: K, N, D, the shape of the controls.
+      features: F, of a state.
     """
-    from scipy.linalg.lapack import dgesv  # takes a while to import, which those who walk do not need
 
-    steps, features = len(controls), states.shape[2]
-    began = states[np.arange(steps)[:, None], ancestors]
-    mean_after, after = _centred(states[1:], weights)
-    mean_joint, joint = _centred(np.concatenate([began, controls], axis=2), weights)
-    covariance = after.swapaxes(1, 2) @ after.copy()  # of itself, BLAS would take another way, to other last digits
-    covariance[:, np.arange(features), np.arange(features)] += regularisation
-    smooth, path = np.empty((steps, controls.shape[2])), np.empty((steps, features))
-    x = (final[:, None] * states[steps]).sum(axis=0)
-    for k in range(steps - 1, -1, -1):
-        path[k] = x
-        _, _, gain, _ = dgesv(covariance[k], x - mean_after[k])
-        estimate = mean_joint[k] + joint[k].T @ (after[k] @ gain)
-        x, smooth[k] = estimate[:features], estimate[features:]
-    return smooth, path
+    def __init__(self, steps: int, n: int, size: int, features: int) -> None:
+        self._means = np.empty((steps, features)), np.empty((steps, features + size))
+        self._after, self._copy = np.empty((2, steps, n, features))
+        self._joint = np.empty((steps, n, features + size))
+        self._covariance = np.empty((steps, features, features))
+
+    def __call__(
+        self,
+        controls: np.ndarray,
+        states: np.ndarray,
+        ancestors: np.ndarray,
+        weights: np.ndarray,
+        final: np.ndarray,
+        regularisation: float,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Smoothed controls (K, D) and states (K, F): from the last step to the first, with y = (x_k, u_k),
+
+            y* = E[y] + Cov(y, x_k+1) (Cov(x_k+1) + lambda I)^-1 (x*_k+1 - E[x_k+1]).
+
+        Args:
+          controls: (K, N, D), the control that led to states[k + 1].
+          states: (K + 1, N, F), the first before any step.
+          ancestors: (K, N), the row of states[k] that row i of states[k + 1] came from.
+          weights: (K, N), forward belief of the step before, as carried to row i of step k + 1.
+          final: (N,), the last states' potentials, normalised.
+          regularisation: lambda.
+        """
+        from scipy.linalg.lapack import dgesv  # takes a while to import, which those who walk do not need
+
+        (mean_after, mean_joint), after, joint = self._means, self._after, self._joint
+        _centre(controls, states, ancestors, weights, mean_after, mean_joint, after, joint)
+        self._copy[:] = after  # of itself and itself, BLAS would take another way, to other last digits
+        covariance = np.matmul(after.swapaxes(1, 2), self._copy, out=self._covariance)
+        steps, features = mean_after.shape
+        covariance.reshape(steps, -1)[:, :: features + 1] += regularisation
+        smooth, path = np.empty((steps, controls.shape[2])), np.empty((steps, features))
+        x = (final[:, None] * states[steps]).sum(axis=0)
+        for k in range(steps - 1, -1, -1):
+            path[k] = x
+            _, _, gain, _ = dgesv(covariance[k], x - mean_after[k])
+            estimate = mean_joint[k] + joint[k].T @ (after[k] @ gain)
+            x, smooth[k] = estimate[:features], estimate[features:]
+        return smooth, path
 
 
-def _centred(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Means (K, d) of rows x (K, N, d) by weights w (K, N), and sqrt(w) (x - mean), (K, N, d)."""
-    weight = weights[:, :, None]
-    mean = (weight * rows).sum(axis=1)
-    centred = rows - mean[:, None]
-    centred *= np.sqrt(weight)
-    return mean, centred
+@entry
+def _centre(  # type: ignore[no-untyped-def]
+    controls, states, ancestors, weights, mean_after, mean_joint, after, joint
+):
+    """E[x] and E[y] by weights w, (K, F) and (K, F + D), and sqrt(w) (x - E[x]), sqrt(w) (y - E[y]), (K, N, .)."""
+    steps, n, size = controls.shape
+    features = states.shape[2]
+    for k in range(steps):
+        mean_after[k] = 0.0
+        mean_joint[k] = 0.0
+        for i in range(n):
+            weight, parent = weights[k, i], ancestors[k, i]
+            for f in range(features):
+                mean_after[k, f] += weight * states[k + 1, i, f]
+                mean_joint[k, f] += weight * states[k, parent, f]
+            for d in range(size):
+                mean_joint[k, features + d] += weight * controls[k, i, d]
+        for i in range(n):
+            root, parent = math.sqrt(weights[k, i]), ancestors[k, i]
+            for f in range(features):
+                after[k, i, f] = root * (states[k + 1, i, f] - mean_after[k, f])
+                joint[k, i, f] = root * (states[k, parent, f] - mean_joint[k, f])
+            for d in range(size):
+                joint[k, i, features + d] = root * (controls[k, i, d] - mean_joint[k, features + d])

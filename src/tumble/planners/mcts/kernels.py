@@ -6,13 +6,14 @@ draw(actions, controls, ..., gain, strength)                      # lines 7 and 
 
 import numpy as np
 
-from tumble.maths.compiled import Flags1, Given1, Given2, Made2, Places1, entry
+from tumble.maths.compiled import Flags1, Given1, Given2, Made2, MadePlaces1, Places1, entry
 from tumble.maths.sampling import truncated_normal
 
 ADVICE, GUIDE = 1, 2  # what is done as it is; 0 for a draw
 
 
-def fork(totals: np.ndarray, threshold: float, fixed: int, uniform: np.ndarray, parents: np.ndarray) -> int:
+@entry
+def fork(totals: Given1, threshold: float, fixed: int, uniform: Given1, parents: MadePlaces1) -> int:
     """Who goes on from whom: parents (n,), themselves but for those too far behind; returns how many are.
 
     Args:
@@ -21,16 +22,26 @@ def fork(totals: np.ndarray, threshold: float, fixed: int, uniform: np.ndarray, 
       uniform: (n,) random numbers by which a pruned slot chooses among the others.
       parents: (n,) out.
     """
-    parents[:] = np.arange(totals.size)
-    fine = totals <= totals.min() + threshold
-    good = np.flatnonzero(fine)
-    fine[:fixed] = True
-    behind = np.flatnonzero(~fine)
-    if not good.size or not behind.size:  # all are broken, or none is behind
+    n, least, good, pruned = totals.size, np.inf, 0, 0
+    for i in range(n):
+        least = min(least, totals[i])
+    bound = least + threshold
+    for i in range(n):
+        parents[i] = i
+        good += totals[i] <= bound
+    if good == 0:  # all are broken
         return 0
-    chosen = (uniform[behind] * good.size).astype(np.intp)
-    parents[behind] = good[np.minimum(chosen, good.size - 1)]
-    return behind.size
+    for i in range(fixed, n):
+        if not totals[i] <= bound:
+            left = min(int(uniform[i] * good), good - 1)
+            for j in range(n):
+                if totals[j] <= bound:
+                    if left == 0:
+                        parents[i] = j
+                        break
+                    left -= 1
+            pruned += 1
+    return pruned
 
 
 @entry
