@@ -20,6 +20,7 @@ from tumble.live.recording import Recording
 from tumble.live.session import Session
 from tumble.planners import PLANNERS, CEMSettings, CPBPSettings, MCTSSettings, PredictiveSamplingSettings
 from tumble.scenarios import SCENARIOS
+from tumble.simbicon.simbicon import BODIES
 from tumble.skills.acts import GoTo, Turn, Wait
 from tumble.skills.script import FORMS
 
@@ -101,6 +102,7 @@ def test_list(capsys):
         "scenarios": SCENARIOS,
         "characters": CHARACTERS,
         "capabilities": CAPABILITIES,
+        "gaits": BODIES,
         "controllers": CONTROLLERS,
         "goals": GOALS,
         "scripts": [form.shape for form in FORMS],
