@@ -1,13 +1,18 @@
 """Scenes and small settings that many tests share; built once, so that numba compiles once."""
 
+import ctypes
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from doing import Crates, Doer, doer, kept, pretend
+from warming import WORK
 
 from tumble.characters import humanoid
 from tumble.control.controller import Controller
@@ -21,6 +26,37 @@ from tumble.world.drives import Drive
 from tumble.world.props import Ball
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
+
+STATM = Path("/proc/self/statm")
+GROWN = 64 * 2**20 // 4096  # pages; what a process may keep that is free
+_kept = 0  # pages after the last test
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Before the workers of a whole run start, compile for them; see `warming`."""
+    config = session.config
+    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not config.option.collectonly
+    if whole and getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
+        print(f"compiling what most tests need ({', '.join(WORK)}), up to a minute where nothing is cached", flush=True)
+        command = [sys.executable, str(Path(__file__).with_name("warming.py"))]
+        for process in [subprocess.Popen([*command, which]) for which in WORK]:
+            assert process.wait() == 0, "compiling failed, see above"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_logfinish() -> None:
+    """Give back memory that is free once it is much: every simulation touches some pages of an arena of 15 MB, and
+    glibc keeps what was touched and takes other pages for the next. Without it a worker grew to 7 GB."""
+    global _kept
+    if STATM.exists() and _resident() > _kept + GROWN and hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
+        libc.malloc_trim(0)
+        _kept = _resident()
+
+
+def _resident() -> int:
+    """Pages of memory that this process has."""
+    return int(STATM.read_text().split()[1])
 
 
 @pytest.fixture(scope="session")

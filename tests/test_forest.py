@@ -4,10 +4,17 @@ import threading
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 
 from tumble.errors import UserError
 from tumble.learners import DensityForest
-from tumble.learners.trees import AIM, MOST, RECENT, between, leaf
+from tumble.learners import trees as kernels
+from tumble.learners.pairs import RECENT
+from tumble.learners.trees import AIM, MOST
+from tumble.maths.bundles import Address
+from tumble.maths.compiled import as_entry
+
+between, leaf = as_entry(kernels.between), as_entry(kernels.leaf)
 
 FEATURES, SIZE = 6, 2
 
@@ -49,7 +56,7 @@ def rebuild(made: DensityForest, count: int) -> None:
 
 def plain(states, queries) -> tuple[np.ndarray, np.ndarray]:
     """Index and L1 distance of the nearest of all states."""
-    distances = np.abs(states.astype(np.float32).astype(float) - queries[:, None].astype(np.float32)).sum(axis=2)
+    distances = cdist(queries.astype(np.float32), states.astype(np.float32), "cityblock")
     return distances.argmin(axis=1), distances.min(axis=1)
 
 
@@ -69,7 +76,7 @@ def held(made: DensityForest, tree: int) -> list[int]:
             count = trees.counts[place, node]
             assert count <= MOST and (count > 0 or (len(met) == 1 and not todo))
             inside = trees.leaves[place, node, :count].tolist()
-            assert all(leaf(trees, place, made._pairs.states[slot]) == node for slot in inside)
+            assert all(leaf(Address(trees), place, made._pairs.states[slot]) == node for slot in inside)
             slots += inside
     assert met == set(range(trees.used[place, 0]))
     assert len(slots) == len(set(slots)) == trees.used[place, 1]
@@ -108,18 +115,18 @@ def test_empty():
 
 
 @pytest.mark.parametrize("features", [1, 7, 8, 9, 175])
-@pytest.mark.parametrize("count", [1, 2, MOST + 1, RECENT])
 @pytest.mark.parametrize("work", [0, 50])
-def test_among_the_last_100_the_nearest_is_found(features, count, work):
-    states, actions = pairs(count, count, features)
+def test_among_the_last_100_the_nearest_is_found(features, work):
     queries = pairs(20, 99, features)[0]
-    made = filled(states, actions, work)
-    found, distances = made.recall(queries)
-    index, expected = plain(states, queries)
-    assert found.dtype == distances.dtype == float
-    assert np.array_equal(found, actions[index])
-    assert distances == pytest.approx(expected, rel=1e-5)  # features times the rounding of float32
-    check(made)
+    for count in (1, 2, MOST + 1, RECENT):
+        states, actions = pairs(count, count, features)
+        made = filled(states, actions, work)
+        found, distances = made.recall(queries)
+        index, expected = plain(states, queries)
+        assert found.dtype == distances.dtype == float
+        assert np.array_equal(found, actions[index])
+        assert distances == pytest.approx(expected, rel=1e-5)  # features times the rounding of float32
+        check(made)
 
 
 def test_the_last_100_are_found_when_trees_forgot_them():
@@ -338,6 +345,20 @@ def test_work_in_a_thread():
             worker.join()
     assert not errors
     check(made)  # also that states still fall into the leaves they are in: no slot was used again too early
+
+
+def test_nobody_adds_or_looks_while_another_does():
+    """Whether threads meet is chance; that they would wait is not."""
+    made, states = filled(*pairs(20)), pairs(3, 1)[0]
+    calls = [made.pairs, lambda: made.add(states[0], np.zeros(SIZE)), lambda: made.nearest(states, 2)]
+    for call in (*calls, lambda: made.recall(states)):
+        with made._lock:
+            thread = threading.Thread(target=call, daemon=True)
+            thread.start()
+            thread.join(0.05)
+            assert thread.is_alive()
+        thread.join(60.0)
+        assert not thread.is_alive()
 
 
 # Mistakes -------------------------------------------------------------------------------------------

@@ -351,7 +351,16 @@ def test_other_parameters_are_the_apps(app):
 
 
 @both
-@pytest.mark.parametrize("path", ["/", "/_nicegui/3/static/x.js", "/favicon.ico", "/%2e%2e/", "//x", "/\udcff\xe9"])
+@pytest.mark.parametrize("path", ["/_nicegui/3/static/x.js", "/favicon.ico", "/%2e%2e/", "//x", "/\udcff\xe9"])
+def test_every_path_wants_the_cookie(app, kind, fine, path):
+    assert status(Guard(app, gate()), request(kind, path=path, cookie=None)) == 401
+    assert status(Guard(app, gate()), request(kind, path=path, cookie=f"{COOKIE}x")) == 401
+    assert not app.scopes
+    assert status(Guard(app, gate()), request(kind, path=path, cookie=COOKIE)) == fine
+    assert len(app.scopes) == 1
+
+
+@both
 @pytest.mark.parametrize(
     ("cookie", "right"),
     [
@@ -377,8 +386,8 @@ def test_other_parameters_are_the_apps(app):
         (b"\xff=\xfe; =; ;;", False),
     ],
 )
-def test_cookies(app, kind, fine, path, cookie, right):
-    assert status(Guard(app, gate()), request(kind, path=path, cookie=cookie)) == (fine if right else 401)
+def test_cookies(app, kind, fine, cookie, right):
+    assert status(Guard(app, gate()), request(kind, cookie=cookie)) == (fine if right else 401)
     assert len(app.scopes) == right
 
 

@@ -7,16 +7,20 @@ import numpy as np
 import pytest
 
 from tumble.characters import biped
-from tumble.maths.vectors import about, multiply, turned
-from tumble.walking import Walker, WalkSettings
+from tumble.maths import vectors
+from tumble.maths.bundles import Address
+from tumble.maths.compiled import as_entry
+from tumble.walking import Walker, WalkSettings, holding, legs
 from tumble.walking import memory as mem
 from tumble.walking.body import ARMS, BACK, BONES, TORSO, body_of, fields_of
-from tumble.walking.hands import hand_force, use_hands, with_load
-from tumble.walking.legs import arm_pose
 from tumble.world.grips import STIFFNESS, grips_of
 from tumble.world.props import Crate
 from tumble.world.scene import Ground, Scene
 from tumble.world.sims import Sims
+
+about, multiply, turned = map(as_entry, (vectors.about, vectors.multiply, vectors.turned))
+hand_force, use_hands, with_load = map(as_entry, (holding.hand_force, holding.use_hands, holding.with_load))
+arm_pose = as_entry(legs.arm_pose)
 
 MASS = 15.0  # kg of the crate
 
@@ -82,10 +86,10 @@ def test_arms_stretch_towards_what_is_too_far(way):
 def test_a_body_with_a_load_has_mujocos_centre_of_mass(scene, walker, seed):
     sims = begun(scene, walker, tossed(scene, seed))
     hold_both(scene, walker, sims)
-    memory, fields = sims.memory(mem.MEMORY)[0], fields_of(sims)
+    body, memory, fields = body_of(scene, WalkSettings()), sims.memory(mem.MEMORY)[0], fields_of(sims)
     memory.carried = 1.0
     com, velocity = (tuple(map(float, sims.view(name)[0])) for name in ("com", "com_velocity"))
-    total, middle, moving = with_load(body_of(scene, WalkSettings()), memory, fields, 0, com, velocity)
+    total, middle, moving = with_load(Address(body), Address(body.holds), memory, Address(fields), 0, com, velocity)
     data = scene.show(sims.state[0])
     mujoco.mj_subtreeVel(scene.model, data)
     assert total == pytest.approx(scene.model.body_subtreemass[0])
@@ -105,7 +109,7 @@ def test_arms_and_back_balance_what_hangs_on_the_palms(scene, walker, both, haul
     memory.load, memory.haul, memory.heading = 1.0, haul, 0.7
     way = np.array([math.cos(0.7), math.sin(0.7), 0.0])  # where it is to go, not where the tossed pelvis faces
     torque = np.zeros((len(BONES), 3))
-    use_hands(body, walker._constants, memory, fields, 0, torque)
+    use_hands(Address(body), Address(body.holds), Address(walker.settings), memory, Address(fields), 0, torque)
     data, expected = scene.show(sims.state[0]), np.zeros(scene.model.nv)
     for hand in (0, 1) if both else (0,):
         jacobian = np.zeros((3, scene.model.nv))
@@ -139,11 +143,13 @@ def test_a_hand_pulls_as_far_out_as_it_is_and_keeps_the_crate_at_the_speed_of_th
     hold_both(scene, walker, sims)
     body, memory, fields = body_of(scene, WalkSettings()), sims.memory(mem.MEMORY)[0], fields_of(sims)
     memory.haul, memory.speed = -PULL, -0.25
-    sims.view("qvel")[0, body.crate_dof[0]] = -0.25 + slower
+    sims.view("qvel")[0, body.holds.crate_dof[0]] = -0.25 + slower
     for hand in (0, 1):
         palm = sims.view("site_xpos")[0, scene.model.site(scene.character.palms[hand]).id]
-        walker.reach(sims, 0, hand, palm - sims.view("qpos")[0, :3] + (short * body.size, 0.0, 0.0), mem.BODY)
-        force = hand_force(body, walker._constants, memory, fields, 0, hand)
+        walker.reach(sims, 0, hand, palm - sims.view("qpos")[0, :3] + (short * body.size, 0.0, 0.0), mem.HandFrame.BODY)
+        force = hand_force(
+            Address(body), Address(body.holds), Address(walker.settings), memory, Address(fields), 0, hand
+        )
         assert force == pytest.approx(-expected * PULL, abs=1e-9)
 
 
@@ -152,18 +158,18 @@ def test_steps_that_pull_are_short(scene, walker):
     hold_both(scene, walker, sims)
     memory = sims.memory(mem.MEMORY)[0]
     memory.haul = -1.0
-    memory.period = walker.settings.pull_period
+    memory.period = walker.settings.hands.pull_period
     walker.law(sims)
-    assert memory.period == walker.settings.pull_period < walker.styles[0].period
+    assert memory.period == walker.settings.hands.pull_period < walker.styles[0].period
     memory.haul = 1.0
     walker.law(sims)
-    assert memory.period > walker.settings.pull_period
+    assert memory.period > walker.settings.hands.pull_period
 
 
 @pytest.mark.parametrize(("share", "holds"), [(0.97, True), (1.03, False)])
 def test_a_hand_lets_go_of_what_pulls_too_hard(scene, walker, share, holds):
     sims = begun(scene, walker)
-    far = share * walker.settings.grip_breaks * body_of(scene, WalkSettings()).scale / STIFFNESS
+    far = share * walker.settings.hands.grip_breaks * body_of(scene, WalkSettings()).scale / STIFFNESS
     palm = sims.view("site_xpos")[0, scene.model.site(scene.character.palms[0]).id]
     handle = scene.prop("crate", Crate).handles[0]
     sims.load(scene.placed(sims.state[0], "crate", tuple(palm - handle + (0.6 * far, 0.8 * far, 0.0))))
@@ -195,4 +201,4 @@ def test_a_standing_walker_brings_its_palm_to_a_target(scene, walker, hand):
         sims.act(walker.control(sims), walker.drive)
     palms = sims.view("site_xpos")[:, scene.model.site(scene.character.palms[hand]).id]
     assert np.linalg.norm(palms - targets, axis=1).max() < 0.005
-    assert (sims.memory(mem.MEMORY).mode == mem.STAND).all()
+    assert (sims.memory(mem.MEMORY).mode == mem.Mode.STAND).all()

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tumble.planners.cpbp.kernels import path_of, propose, refine, weigh
+from tumble.planners.cpbp.kernels import Refinement, path_of, propose, weigh
 
 
 def case(n: int = 4, steps: int = 3, seed: int = 0) -> SimpleNamespace:
@@ -164,7 +164,9 @@ def test_control_cost(warm):
 def weighed(values, expense=None, message=None, ceiling=5.0) -> SimpleNamespace:
     """What `weigh` makes of a step's costs, with the totals at 1 before."""
     n = len(values)
-    out = SimpleNamespace(totals=np.ones(n), potential=np.empty(n), log_belief=np.empty(n), weights=np.empty(n))
+    out = SimpleNamespace(
+        totals=np.ones(n), potential=np.empty(n), log_belief=np.empty(n), weights=np.empty(n), alone=np.empty(n)
+    )
     expense, message = np.zeros(n) if expense is None else expense, np.zeros(n) if message is None else message
     out.count = weigh(np.asarray(values, float), expense, 0.5, ceiling, message, *vars(out).values())
     return out
@@ -183,6 +185,7 @@ def test_weights_by_numpy(scale):
     assert w.log_belief == pytest.approx(message + w.potential)
     belief = np.exp(message - 0.5 * gamma * cost)
     assert w.weights == pytest.approx(belief / belief.sum())
+    assert w.alone == pytest.approx(np.exp(w.potential) / np.exp(w.potential).sum())
     assert w.count == pytest.approx(1 / (w.weights**2).sum())
 
 
@@ -237,10 +240,16 @@ def family(rng: np.random.Generator, n: int = 40, steps: int = 6, resampled: boo
     )
 
 
+def refined(f: SimpleNamespace, regularisation: float) -> tuple[np.ndarray, np.ndarray]:
+    """Smoothed controls and states of a forward pass."""
+    refinement = Refinement(*f.controls.shape, f.states.shape[2])
+    return refinement(f.controls, f.states, f.ancestors, f.weights, f.final, regularisation)
+
+
 @pytest.mark.parametrize("resampled", [False, True])
 def test_the_smoothed_path_obeys_linear_dynamics_and_ends_where_the_weights_say(resampled):
     f = family(np.random.default_rng(1), resampled=resampled)
-    smooth, path = refine(f.controls, f.states, f.ancestors, f.weights, f.final, 1e-12)
+    smooth, path = refined(f, 1e-12)
     assert path[-1] == pytest.approx(f.final @ f.states[-1])
     x = f.start
     for k in range(len(smooth)):
@@ -251,7 +260,7 @@ def test_the_smoothed_path_obeys_linear_dynamics_and_ends_where_the_weights_say(
 def test_all_weight_on_one_walker_brings_its_own_end_back():
     f = family(np.random.default_rng(2))
     f.final = np.eye(40)[11]
-    smooth, path = refine(f.controls, f.states, f.ancestors, f.weights, f.final, 1e-12)
+    smooth, path = refined(f, 1e-12)
     assert path[-1] == pytest.approx(f.states[-1, 11])
     assert np.isfinite(smooth).all()
 
@@ -259,7 +268,7 @@ def test_all_weight_on_one_walker_brings_its_own_end_back():
 @pytest.mark.parametrize("regularisation", [1e-3, 0.5])
 def test_equation_19_by_numpy(regularisation):
     f = family(np.random.default_rng(3))
-    smooth, path = refine(f.controls, f.states, f.ancestors, f.weights, f.final, regularisation)
+    smooth, path = refined(f, regularisation)
     x = f.final @ f.states[-1]
     for k in range(len(smooth) - 1, -1, -1):
         assert path[k] == pytest.approx(x)
@@ -276,6 +285,6 @@ def test_without_spread_the_mean_is_kept():
     f = family(np.random.default_rng(4), resampled=False)
     f.controls[:] = 0.3
     f.states[:] = f.states[:, :1]
-    smooth, path = refine(f.controls, f.states, f.ancestors, f.weights, f.final, 0.001)
+    smooth, path = refined(f, 0.001)
     assert smooth == pytest.approx(np.full_like(smooth, 0.3))
     assert path == pytest.approx(f.states[1:, 0])

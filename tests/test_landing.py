@@ -4,18 +4,20 @@ import numpy as np
 import pytest
 
 from tumble.characters.biped import biped
+from tumble.maths.bundles import Address
+from tumble.maths.compiled import as_entry
 from tumble.walking import Walker
+from tumble.walking import landing as landings
 from tumble.walking import memory as mem
-from tumble.walking.landing import choose, lean_of
 from tumble.walking.settings import WalkSettings
-from tumble.walking.walker import Constants
 from tumble.world.props import Box
 from tumble.world.scene import Ground, Scene
 from tumble.world.sims import Sims
 
+choose, lean_of = as_entry(landings.choose), as_entry(landings.lean_of)
 HEEL, TOE, NEAR, REACH, USUAL = 0.1, 0.2, 0.08, 0.69, 0.4
 FAR = 1e9  # no wall
-K = Constants(*(float(value) for value in vars(WalkSettings()).values()))
+K = WalkSettings()
 
 
 def across(name: str, first: float, thick: float, bottom: float, top: float) -> Box:
@@ -28,10 +30,12 @@ def hurdles(*boxes) -> np.ndarray:
     return np.array([[begin, begin + thick, high, 1.0] for begin, thick, high in boxes])
 
 
-def landing(spans, start, at, natural, *, halt=0.0, limit=mem.UNLIMITED, heavy=False) -> float:
+def landing(spans, start, at, natural, *, halt=mem.Halt.NONE, limit=mem.UNLIMITED, heavy=False) -> float:
     (memory,) = np.zeros(1, mem.WALKER).view(np.recarray)
     memory.halt, memory.speed_limit, memory.stoop_distance = halt, limit, mem.UNLIMITED
-    return choose(K, memory, spans, len(spans), start, at, natural, USUAL, HEEL, TOE, NEAR, FAR, REACH, heavy)
+    return choose(
+        Address(K), memory, spans, len(spans), start, at, natural, USUAL, HEEL, TOE, NEAR, FAR, REACH, heavy, True
+    )
 
 
 def test_shins_lean_more_over_what_is_high_and_less_where_it_is_thick():
@@ -46,18 +50,22 @@ def test_a_trailing_foot_lands_near_the_other_one():
     behind = (1.0, 0.1, 0.3)
     for natural in (1.0, 1.5, 2.4):
         alone = landing(hurdles(behind), 0.7, 1.3, natural)
-        assert alone == pytest.approx(min(natural, 1.3 + K.trail_step))
-        before_another = landing(hurdles(behind, (2.3, 0.1, 0.3)), 0.7, 1.3, natural, halt=1.0)
-        assert 1.3 <= before_another <= 1.3 + K.beside
-    assert landing(hurdles(behind), 1.25, 1.3, 2.4) > 1.3 + K.trail_step  # beyond it feet are free again
+        assert alone == pytest.approx(min(natural, 1.3 + K.crossing.trail_step))
+        before_another = landing(hurdles(behind, (2.3, 0.1, 0.3)), 0.7, 1.3, natural, halt=mem.Halt.WANTED)
+        assert 1.3 <= before_another <= 1.3 + K.crossing.beside
+    assert landing(hurdles(behind), 1.25, 1.3, 2.4) > 1.3 + K.crossing.trail_step  # beyond it feet are free again
 
 
 def test_it_stops_with_its_feet_beside_each_other():
     ahead = hurdles((2.0, 0.1, 0.3))
     for natural in (1.45, 1.6, 1.75):
-        assert landing(ahead, 1.3, 1.6, natural, halt=1.0, limit=0.0) == pytest.approx(1.6, abs=0.0201)
-    assert landing(ahead, 1.3, 1.4, 1.9, halt=1.0, limit=0.2) < 2.0 - TOE  # not yet there: no further than before it
-    assert landing(ahead, 1.3, 1.9, 1.9, halt=1.0, limit=0.0) == pytest.approx(1.9, abs=0.0201)  # not back behind it
+        assert landing(ahead, 1.3, 1.6, natural, halt=mem.Halt.WANTED, limit=0.0) == pytest.approx(1.6, abs=0.0201)
+    assert (
+        landing(ahead, 1.3, 1.4, 1.9, halt=mem.Halt.WANTED, limit=0.2) < 2.0 - TOE
+    )  # not yet there: no further than before it
+    assert landing(ahead, 1.3, 1.9, 1.9, halt=mem.Halt.WANTED, limit=0.0) == pytest.approx(
+        1.9, abs=0.0201
+    )  # not back behind it
 
 
 def test_from_a_stand_it_lands_close_beyond():
@@ -81,8 +89,8 @@ def test_over_two_hurdles_it_is_up_on_its_toes_before_it_strikes_and_lands_flat_
     def watched(sims: Sims) -> np.ndarray:
         last = memory.copy()
         chosen, stance = walker.law(sims), int(last.stance)
-        over = last.mode == mem.WALK and last.obstacle_top > 0.25 and last.planned == 1.0
-        if over and (memory.stance != stance or memory.mode != mem.WALK):
+        over = last.mode == mem.Mode.WALK and last.obstacle_top > 0.25 and last.planned
+        if over and (memory.stance != stance or memory.mode != mem.Mode.WALK):
             if last.trailing == 0.0:
                 rises.append(sims.view("xpos")[0, feet[stance], 2] - rest)
             elif last.halt == 1.0:

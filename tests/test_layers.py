@@ -6,6 +6,8 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -58,12 +60,18 @@ def methods_of(tree: ast.AST) -> set[str]:
     }
 
 
+@cache
 def parsed(path: Path) -> ast.AST:
     return ast.parse(path.read_text())
 
 
+def offenders(paths: Sequence[Path], wrong: Callable[[Path], object]) -> dict[str, object]:
+    """What is wrong with modules, by their place; those with nothing wrong are left out."""
+    found = {str(path.relative_to(SOURCE)): wrong(path) for path in paths}
+    return {place: what for place, what in found.items() if what}
+
+
 LAYERED = [path for path in MODULES if str(path.relative_to(SOURCE)) not in TOP]
-each_module = pytest.mark.parametrize("path", LAYERED, ids=lambda path: str(path.relative_to(SOURCE)))
 
 
 def test_the_picture_is_of_this_house():
@@ -90,10 +98,9 @@ def wrong_imports(here: str, names: set[str]) -> list[str]:
     return front + sorted(unit for unit in units if RANK.get(unit, len(LAYERS)) >= RANK[here])
 
 
-@each_module
-def test_arrows_point_down(path):
-    here = unit_of(path)
-    assert wrong_imports(here, imports_of(parsed(path))) == [], f"{here} imports what is not below it"
+def test_arrows_point_down():
+    """No module imports what is not below it."""
+    assert offenders(LAYERED, lambda path: wrong_imports(unit_of(path), imports_of(parsed(path)))) == {}
 
 
 def test_arrows_that_point_elsewhere_are_seen():
@@ -115,35 +122,51 @@ def test_no_class_name_is_defined_twice():
     assert {name: where for name, where in homes.items() if len(where) > 1} == {}
 
 
-@each_module
-def test_only_the_world_knows_the_engine(path):
-    if unit_of(path) != "world":
-        assert not {name for name in imports_of(parsed(path)) if name.startswith("mujoco.batch")}
+def engines_in(path: Path) -> set[str]:
+    return {name for name in imports_of(parsed(path)) if name.startswith("mujoco.batch")}
+
+
+def test_only_the_world_knows_the_engine():
+    assert {unit_of(SOURCE / place) for place in offenders(LAYERED, engines_in)} == {"world"}
+
+
+COMPILERS = {"maths/compiled.py", "maths/bundles.py", "maths/compiling.py"}
+
+
+def compilers_in(path: Path) -> set[str]:
+    return {name for name in imports_of(parsed(path)) if name.split(".")[0] in ("numba", "llvmlite")}
+
+
+def test_only_maths_knows_the_compiler():
+    """All else is compiled by its decorators, so that nothing has wrappers or versions that nobody needs."""
+    assert set(offenders(LAYERED, compilers_in)) == COMPILERS
+    assert not [path.name for path in Path(__file__).parent.glob("*.py") if compilers_in(path)]
 
 
 CLOCKS = {"time", "datetime", "sched"}
 TALKERS = {"rich", "logging"}
 OPENERS = {"open", "read_text", "read_bytes", "write_text", "write_bytes"}
 below_live = [path for path in LAYERED if RANK.get(unit_of(path), 0) < RANK["live"]]
-each_below_live = pytest.mark.parametrize("path", below_live, ids=lambda path: str(path.relative_to(SOURCE)))
 
 
-@each_below_live
-def test_below_live_nothing_reads_the_clock_sleeps_or_talks(path):
-    tree = parsed(path)
-    assert not {name.split(".")[0] for name in imports_of(tree)} & (CLOCKS | TALKERS)
-    assert not calls_of(tree) & {"print", "input"}
-    assert not methods_of(tree) & {"sleep", "perf_counter", "monotonic"}
+def talk_of(tree: ast.AST) -> set[str]:
+    """Clocks, waits and words in a module."""
+    imported = {name.split(".")[0] for name in imports_of(tree)} & (CLOCKS | TALKERS)
+    return imported | calls_of(tree) & {"print", "input"} | methods_of(tree) & {"sleep", "perf_counter", "monotonic"}
 
 
-@each_below_live
-def test_below_live_only_files_opens_files(path):
-    if unit_of(path) == "files":
-        return
-    tree = parsed(path)
-    assert "open" not in calls_of(tree)
-    if (SOURCE / "files.py").exists():  # until then styles and gaits read their own
-        assert not methods_of(tree) & OPENERS
+def openings_of(tree: ast.AST) -> set[str]:
+    """Files opened in a module."""
+    return calls_of(tree) & {"open"} | methods_of(tree) & OPENERS
+
+
+def test_below_live_nothing_reads_the_clock_sleeps_or_talks():
+    assert offenders(below_live, lambda path: talk_of(parsed(path))) == {}
+
+
+def test_below_live_only_files_opens_files():
+    others = [path for path in below_live if unit_of(path) != "files"]
+    assert offenders(others, lambda path: openings_of(parsed(path))) == {}
 
 
 def test_the_rules_can_fail():
@@ -153,6 +176,10 @@ def test_the_rules_can_fail():
     assert imports_of(tree) == {"time", "mujoco", "mujoco.batch", "tumble.cli", "tumble.cli.main"}
     assert calls_of(tree) == {"print", "open"}
     assert methods_of(ast.parse("Path('x').read_text()\ntime.sleep(1)")) == {"read_text", "sleep"}
+    assert talk_of(tree) == {"time", "print"} and openings_of(tree) == {"open"}
+    assert openings_of(ast.parse("Path('x').read_text()")) == {"read_text"}
+    found = offenders(LAYERED, lambda path: unit_of(path) == "cli" and "cli")
+    assert found and {place.split("/")[0] for place in found} == {"cli"}
     assert layers_in("a\n```\n x/   y/   top\n  |\n a   b   two of them\n  |\n c   one\n```") == [("c",), ("a", "b")]
 
 

@@ -580,7 +580,7 @@ def test_without_search_the_network_is_followed(hopper, stroll, pairs, lying):
     assert plan.sim_steps == 0 and plan.broken == 0
     assert plan.controls.shape == (1, hopper.drive.size)
     data, down = hopper.show(state), lying == "supine"
-    features = np.empty((8, planner.memory[0]))
+    features = np.empty((8, planner.memory[0]), np.float32)
     planner.sims.load(state)
     planner._features.of(planner.sims, stroll, down, features)
     low, high = np.array([hopper.model.joint(joint).range for joint in hopper.character.joints]).T

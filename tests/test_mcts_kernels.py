@@ -107,7 +107,7 @@ def case(n: int = 4, guided: bool = False, advised: bool = False, seed: int = 0)
         guided=np.full(n, guided),
         advice=np.tile([-0.8, 0.9], (n, 1)),
         advised=np.full(n, advised),
-        given=np.zeros(n, np.int8),
+        given=np.zeros(n, np.intp),
         gain=10.0,
         strength=0.5,
     )

@@ -14,7 +14,7 @@ from tumble.simbicon.simbicon import Simbicon
 from tumble.skills.memory import NOTES, SKILLS
 from tumble.skills.performer import Performer
 from tumble.walking import Walker
-from tumble.walking.memory import UNLIMITED, WALKER
+from tumble.walking.memory import UNLIMITED, WALKER, Mode
 from tumble.world.memory import Memory
 from tumble.world.props import Companion
 from tumble.world.scene import ROOM, Scene
@@ -94,9 +94,9 @@ def test_what_is_remembered_is_live_and_travels_with_the_row():
     memory = sims.memory("walker")
     memory.phase[:] = 0.1, 0.2, 0.3
     memory.hand_target[2, 1] = 1.0, 2.0, 3.0
-    memory[1].mode = 2.0
+    memory[1].mode = Mode.WALK
     sims.take(np.array([2, 2, 1]))
-    assert memory.phase.tolist() == [0.3, 0.3, 0.2] and memory.mode.tolist() == [0.0, 0.0, 2.0]
+    assert memory.phase.tolist() == [0.3, 0.3, 0.2] and memory.mode.tolist() == [0, 0, Mode.WALK]
     assert memory.hand_target[:2, 1].tolist() == [[1.0, 2.0, 3.0]] * 2
     other = Sims(scene, 1, nthread=1)
     other.load(sims.state[0])

@@ -217,21 +217,21 @@ def test_everybody_stands_and_lies_where_they_are_put(name, lying):
     assert np.array_equal(scene.place(state, lying=lying, height=0.25), state)  # twice is once, to the last bit
 
 
-@pytest.mark.parametrize("heading", [0.0, 0.8, -2.5, math.pi])
 @pytest.mark.parametrize("lying", LYING)
-@pytest.mark.parametrize("name", ["humanoid", "biped", "raptor", "quadruped"])
-def test_headings_turn_about_the_vertical(name, lying, heading):
+@pytest.mark.parametrize("name", ["humanoid", "raptor", "quadruped"])
+def test_headings_turn_about_the_vertical(name, lying):
     scene = Scene(character(name))
-    c, s = math.cos(heading), math.sin(heading)
-    about = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
-    state = scene.place(disturbed(scene), (2.0, -1.0), heading, "rest", lying)
     plain = scene.place(disturbed(scene), (2.0, -1.0), None, "rest", lying)
-    for axis, unturned in zip(facing(scene, state), facing(scene, plain), strict=True):
-        assert axis == pytest.approx(about @ unturned, abs=1e-9)
-    assert scene.show(state).body(scene.character.root).xpos == pytest.approx(
-        scene.show(plain).body(scene.character.root).xpos, abs=1e-9
-    )
-    assert gap_below(scene, state) == pytest.approx(0, abs=1e-6)
+    for heading in (0.0, 0.8, -2.5, math.pi):
+        c, s = math.cos(heading), math.sin(heading)
+        about = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+        state = scene.place(disturbed(scene), (2.0, -1.0), heading, "rest", lying)
+        for axis, unturned in zip(facing(scene, state), facing(scene, plain), strict=True):
+            assert axis == pytest.approx(about @ unturned, abs=1e-9)
+        assert scene.show(state).body(scene.character.root).xpos == pytest.approx(
+            scene.show(plain).body(scene.character.root).xpos, abs=1e-9
+        )
+        assert gap_below(scene, state) == pytest.approx(0, abs=1e-6)
 
 
 def test_what_is_not_given_stays(scene):

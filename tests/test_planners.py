@@ -14,6 +14,7 @@ from tumble.goals import GOALS, Goal, Term, balance, gait, reach, steer, turbo
 from tumble.goals.terms import Velocity
 from tumble.goals.wants import Balance, Do, Go, Juggle, Meet, Reach, StayOn, Together
 from tumble.learners.experience import Experience
+from tumble.maths.bundles import Address
 from tumble.planners import CPBP, PLANNERS, CPBPSettings, Plan, Planned
 from tumble.planners.cpbp.cpbp import Scales
 from tumble.planners.playback import Playback
@@ -244,16 +245,16 @@ def test_a_plan_costs_less_than_lying_limp(name, scene):
 
 
 @each_planner
-@pytest.mark.parametrize("kind", GOALS)
-def test_every_planner_takes_every_goal(name, ball_scene, kind):
+def test_every_planner_takes_every_goal(name, ball_scene):
     options = {"reach": {"target": (0.5, 0.2, 1.2)}, "steer": {"velocity": (1, 0)}, "turbo": {"velocity": (1, 0)}}
     options |= {"ball-reach": options["reach"], "gait": options["steer"]}
-    goal = GOALS[kind](ball_scene, **options.get(kind, {}))
-    for plan in live(make(name, ball_scene), goal, 2, ("rest", "upright")):
-        assert plan.values.shape == (6, len(goal.terms))
-        assert np.isfinite(plan.cost)
-        assert 0 <= plan.effort <= 1
-        assert kind != "turbo" or name == "mcts" or plan.effort == pytest.approx(1)  # MCTS's is its strength
+    for kind in GOALS:
+        goal = GOALS[kind](ball_scene, **options.get(kind, {}))
+        for plan in live(make(name, ball_scene), goal, 2, ("rest", "upright")):
+            assert plan.values.shape == (6, len(goal.terms)), kind
+            assert np.isfinite(plan.cost), kind
+            assert 0 <= plan.effort <= 1, kind
+            assert kind != "turbo" or name == "mcts" or plan.effort == pytest.approx(1)  # MCTS's is its strength
 
 
 @each_planner
@@ -274,17 +275,11 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("change", "message"), BAD, ids=[str(change) for change, _ in BAD])
-def test_bad_sizes(scene, change, message):
-    with pytest.raises(UserError, match=re.escape(message)):
-        make("cpbp", scene, **change)
-
-
 @each_planner
-@pytest.mark.parametrize("change", [change for change, _ in BAD], ids=str)
-def test_every_planner_refuses_bad_sizes(name, scene, change):
-    with pytest.raises(UserError, match=next(iter(change))):
-        make(name, scene, **change)
+def test_every_planner_refuses_bad_sizes(name, scene):
+    for change, message in BAD:
+        with pytest.raises(UserError, match=re.escape(message) if name == "cpbp" else next(iter(change))):
+            make(name, scene, **change)
 
 
 @each_planner
@@ -428,16 +423,17 @@ def test_cpbp_replays_the_best_of_the_previous_frame(scene, goal):
 def habits(pose: float) -> CPBPSettings:
     """One step of many walkers; known scales at any effort, with a pose prior of some width (rad)."""
     scales = Scales(speed=2.0, change=2.0, bend=2.0, pose=pose, mutation=1.0, limit=0.5, control_weight=1.0)
-    return CPBPSettings(samples=2000, horizon=1 / 30, calm=scales, tense=scales)
+    return CPBPSettings(samples=400, horizon=1 / 30, calm=scales, tense=scales)
 
 
 def drawn(scene, goal, pose) -> np.ndarray:
-    """(2000, size): what C-PBP draws first, with nothing done before."""
-    planner = CPBP(scene, habits(pose), 0, 1)
-    act, seen = planner.sims.act, []
-    planner.sims.act = lambda control, **some: (seen.append(control.copy()), act(control, **some))
-    planner.plan(scene.state("rest", height=10.0), goal)
-    return seen[0]
+    """(800, size): what C-PBP draws first with two seeds, with nothing done before."""
+    seen = []
+    for seed in range(2):
+        planner = CPBP(scene, habits(pose), seed, 1)
+        planner.plan(scene.state("rest", height=10.0), goal)
+        seen.append(planner.tree().controls[0])
+    return np.concatenate(seen)
 
 
 def test_cpbp_draws_towards_the_pose_that_the_goal_names(scene, goal):
@@ -448,7 +444,7 @@ def test_cpbp_draws_towards_the_pose_that_the_goal_names(scene, goal):
     way = np.array(scene.character.pose("t-pose")) - np.array(scene.character.pose("rest"))
     activity = np.array([joint.activity for joint in scene.character.joints.values()])
     pull, hold = (0.2 * activity / scene.dt) ** -2, 3 * (2.0 * activity) ** -2
-    error = 5 * (pull + hold) ** -0.5 / 2000**0.5  # five standard errors
+    error = 5 * (pull + hold) ** -0.5 / 800**0.5  # five standard errors
     assert (np.abs(spread.mean(axis=0)[: len(joints)] - way / scene.dt * pull / (pull + hold)) < error).all()
     assert (np.abs(plain.mean(axis=0)[: len(joints)]) < error).all()
     for side in ("left", "right"):
@@ -597,6 +593,8 @@ def alike(one: Any, two: Any) -> bool:
         return np.array_equal(one, two)
     if isinstance(one, np.random.Generator):
         return one.bit_generator.state == two.bit_generator.state
+    if isinstance(one, Address):  # of arrays that are compared by themselves
+        return type(one) is type(two)
     if hasattr(one, "__dict__"):
         return type(one) is type(two) and all(alike(part, vars(two)[name]) for name, part in vars(one).items())
     if isinstance(one, (list, tuple)):

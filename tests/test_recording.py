@@ -185,7 +185,7 @@ def test_wants_and_scripts_are_done_again(tmp_path):
         8: [Do("go to 1 0; wait 1 s"), Go(bend=0.1)],
         20: [Reach((0.4, 0.2, 1.3), "right")],
         28: [Go(speed=0.5, heading=0.3)],
-        35: [Balance(), SetParameter("knee_stiffness", 300.0)],
+        35: [Balance(), SetParameter("joints.knee_stiffness", 250.0)],
     }
     for i in range(45):
         trial.send(*told.get(i, ()))
@@ -204,7 +204,7 @@ def test_wants_and_scripts_are_done_again(tmp_path):
 def test_a_session_whose_set_changes_is_replayed(name, controller, tmp_path):
     """In the middle of a push and a drag, with another want and other settings than at the beginning."""
     trial, recorder = trial_of(name, controller)
-    setting = {"walker": ("knee_stiffness", 300.0), "relay": ("tilt", 0.4), "cpbp": ("spread", 1.5)}[controller]
+    setting = {"walker": ("joints.knee_stiffness", 250.0), "relay": ("tilt", 0.4), "cpbp": ("spread", 1.5)}[controller]
     trunk, hand = trial.scene.character.trunk, trial.scene.character.hands[0]
     told = {
         2: [Go(speed=0.4, heading=0.2), SetParameter(*setting)],

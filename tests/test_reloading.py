@@ -41,6 +41,9 @@ class Told:
     def say(self, text: str) -> None:
         self.said.append(text)
 
+    def compiling(self, text: str) -> None:
+        pass
+
     def changed(self) -> None:
         pass
 

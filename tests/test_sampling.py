@@ -6,7 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from tumble.maths.sampling import effective_count, normal_quantile, normalise, resample, truncated_normal
+from tumble.maths import sampling
+from tumble.maths.compiled import as_entry
+from tumble.maths.sampling import normalise, resample
+
+effective_count, normal_quantile = as_entry(sampling.effective_count), as_entry(sampling.normal_quantile)
+truncated_normal = as_entry(sampling.truncated_normal)
 
 some_logs = st.lists(st.floats(-1e4, 1e4), min_size=1, max_size=30).map(np.array)
 some_weights = st.lists(st.floats(0, 1), min_size=1, max_size=30).filter(lambda w: sum(w) > 1e-3).map(np.array)

@@ -692,7 +692,7 @@ def test_a_refused_want_leaves_the_one_before(post_scene):
     [
         (Push("torso", (100, 0, 0), seconds=1.0), Go(speed=0.7), Juggle()),
         (Go(speed=0.7), Do("wait 1 s"), Go(style="nobody")),
-        (Go(speed=0.7), SetParameter("idle_after", 1.0), Push("torzo", (1, 0, 0))),
+        (Go(speed=0.7), SetParameter("stand.idle_after", 1.0), Push("torzo", (1, 0, 0))),
         (Go(speed=0.7), Drag("torso", (1, 0, 1)), SetParameter("nothing", 1.0)),
         (Do("wait 1 s"), Go(target=(float("nan"), 0.0, 0.0))),
     ],
@@ -760,7 +760,12 @@ def test_a_script_begins_again_only_when_one_is_sent(post_scene):
 
     assert doing() == "wait 0.1 s"
     until_second()
-    for command in (Go(style="happy"), Go(bend=0.1), SetParameter("idle_after", 1.0), Push("torso", (10.0, 0.0, 0.0))):
+    for command in (
+        Go(style="happy"),
+        Go(bend=0.1),
+        SetParameter("stand.idle_after", 1.0),
+        Push("torso", (10.0, 0.0, 0.0)),
+    ):
         session.send(command)
         assert doing() == "wait 9 s"
     session.enter(Scene(post_scene.character, [*post_scene.props, Ball()]))

@@ -9,8 +9,14 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from tumble.errors import UserError
-from tumble.maths.kdtree import TreeSampler, find, insert, make, remove, select
-from tumble.maths.sampling import truncated_normal
+from tumble.maths import kdtree, sampling
+from tumble.maths.bundles import Address
+from tumble.maths.compiled import as_entry
+from tumble.maths.kdtree import make, select
+from tumble.maths.tree_sampler import TreeSampler
+
+find, insert, remove = as_entry(kdtree.find), as_entry(kdtree.insert), as_entry(kdtree.remove)
+truncated_normal = as_entry(sampling.truncated_normal)
 
 unhurried = settings(deadline=None, max_examples=60)
 seeds = st.integers(0, 2**32 - 1)
@@ -69,7 +75,7 @@ def check_tiling(points, cells, log_volumes, box) -> None:
 def check(tree: TreeSampler) -> None:
     check_tiling(tree.points, tree.cells, tree.log_volumes, tree._tree.box)
     assert tree.volumes == pytest.approx(np.exp(tree.log_volumes))
-    assert [find(tree._tree, x)[0] for x in tree.points] == list(range(len(tree)))
+    assert [find(tree._address, x)[0] for x in tree.points] == list(range(len(tree)))
 
 
 steps = st.lists(
@@ -114,13 +120,13 @@ def test_removed_cells_go_to_the_other_side_of_their_split(d):
     rng = np.random.default_rng(d)
     tree = make(np.array([np.zeros(d), np.ones(d)]), 60)
     for n in range(60):
-        assert insert(tree, n, rng.random(d)) == n
+        assert insert(Address(tree), n, rng.random(d)) == n
     alive = list(range(60))
     for i in rng.permutation(60)[:-1]:
-        remove(tree, i)
+        remove(Address(tree), i, np.empty(60, np.intp))
         alive.remove(i)
         check_tiling(tree.points[alive], tree.cells[alive], tree.log_volumes[alive], tree.box)
-        assert [find(tree, x)[0] for x in tree.points[alive]] == alive
+        assert [find(Address(tree), x)[0] for x in tree.points[alive]] == alive
     assert np.array_equal(tree.cells[alive[0]], tree.box)
 
 

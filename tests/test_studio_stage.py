@@ -602,7 +602,7 @@ class Seats:
     """An audience that notes everything, and can be waited for."""
 
     def __init__(self) -> None:
-        self.shown, self.said, self.changes = [], [], 0
+        self.shown, self.said, self.compiled, self.changes = [], [], [], 0
         self._news = threading.Condition()
 
     def show(self, shown) -> None:
@@ -613,6 +613,11 @@ class Seats:
     def say(self, text: str) -> None:
         with self._news:
             self.said.append(text)
+            self._news.notify_all()
+
+    def compiling(self, text: str) -> None:
+        with self._news:
+            self.compiled.append(text)
             self._news.notify_all()
 
     def changed(self) -> None:
@@ -667,21 +672,22 @@ def test_a_stage_advances_by_frames(stage, seats, small):
     assert seats.last() == (PAUSED, 3, 1, 3)
     assert not stage.playing and stage.ready
     ticks = [HEADER.unpack_from(shown.message)[3:6] for shown in seats.shown]
-    assert ticks[::2] == ticks[1::2] == [(1, 1, 1), (2, 1, 2), (3, 1, 3)]  # a frame, and the same as a pause
+    assert ticks[0] == (0, 0, 0)  # where it begins
+    assert ticks[1::2] == ticks[2::2] == [(1, 1, 1), (2, 1, 2), (3, 1, 3)]  # a frame, and the same as a pause
     assert seats.shown[-1].names == stage.trial.controller.report().names
 
 
 def test_nobody_watches_nothing_moves(stage, seats):
     do(stage, lambda: None, lambda: None)
-    assert stage.playing and not seats.shown
+    assert stage.playing and seats.last() == (0, 0, 0, 0)
     stage.watch(True)
-    seats.wait(lambda: len(seats.shown) >= 3)
+    seats.wait(lambda: len(seats.shown) >= 4)
     stage.watch(False)
     do(stage, lambda: None)
     frames = len(seats.shown)
     do(stage, lambda: None, lambda: None)
     assert len(seats.shown) == frames
-    assert stage.trial.session.index == frames
+    assert stage.trial.session.index == frames - 1  # the first one shows where it begins
 
 
 def test_pausing_stops_time_and_playing_goes_on_where_it_was(stage, seats, small):
@@ -706,7 +712,7 @@ def test_pausing_stops_time_and_playing_goes_on_where_it_was(stage, seats, small
 
 def test_a_pause_before_the_first_frame(stage, seats):
     do(stage, stage.pause)
-    assert not stage.playing and not seats.shown
+    assert not stage.playing and seats.last() == (PAUSED, 0, 0, 0)
     with pytest.raises(UserError, match="the timeline is empty"):
         do(stage, lambda: stage.scrub(1))
 
@@ -729,7 +735,7 @@ def test_speeds(stage, seats):
 
 def test_scrubbing_shows_the_past_and_keeps_the_present(stage, seats):
     states = advance(stage, 6)
-    first = seats.shown[0].message
+    first = seats.shown[1].message
     do(stage, lambda: stage.scrub(1))
     assert seats.last() == (PAST | PAUSED, 1, 1, 6)
     assert seats.shown[-1].message[16:] == first[16:]
@@ -1115,7 +1121,7 @@ def test_closing_ends_the_thread_and_keeps_the_recording(small, seats):
     stage.start()
     do(stage, stage.record)
     stage.watch(True)
-    seats.wait(lambda: len(seats.shown) >= 3)
+    seats.wait(lambda: len(seats.shown) >= 4)
     stage.close()
     assert not stage._thread.is_alive()
     assert not stage.recording and not stage.taken

@@ -14,7 +14,7 @@ from tumble.live.commands import Restyle
 from tumble.live.recording import Recorder, Recording
 from tumble.studio.choice import Choice, inherit
 from tumble.studio.director import HURRY, STROLL, Director
-from tumble.walking.style_file import written
+from tumble.toml import toml_of
 
 WALK = Choice("steer-walk", "biped", "walker")
 
@@ -152,7 +152,7 @@ def test_another_body_walks_on_at_once(hand):
 
 def test_edited_styles_survive_another_body_and_a_new_start(hand):
     style = msgspec.structs.replace(hand.style, stance_knee=((0.0, 0.5),))
-    hand.send(Restyle(written(style)))
+    hand.send(Restyle(toml_of(style)))
     assert hand.style == style  # before it is done
     hand.trial.step()
     hand.trial.reshape(replace(WALK, proportions=(("legs", 1.1),)).body())
@@ -168,7 +168,7 @@ def test_styles_that_are_edited_are_recorded_and_replay(controller, tmp_path):
     edits = [((0.0, 0.4),), ((0.0, 0.2), (1.0, 0.6)), ((0.0, 0.1),)]
     hand.steer(1.0, 0.0)
     for edit in edits:
-        hand.send(Restyle(written(msgspec.structs.replace(hand.style, stance_knee=edit))))
+        hand.send(Restyle(toml_of(msgspec.structs.replace(hand.style, stance_knee=edit))))
         for _ in range(8):
             hand.trial.step()
         if edit is edits[0]:

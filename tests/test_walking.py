@@ -13,26 +13,27 @@ from tumble.errors import UserError
 from tumble.goals.wants import Go
 from tumble.live.recording import Recorder, Recording
 from tumble.live.session import Session
-from tumble.maths.vectors import about, from_axes, multiply, spline, turn_between, turned, wrapped
-from tumble.walking import Walker, WalkSettings, builtin_styles
-from tumble.walking.balance import add_gravity, tune_velocity
+from tumble.maths import vectors
+from tumble.maths.bundles import Address
+from tumble.maths.compiled import as_entry
+from tumble.walking import Walker, WalkSettings, builtin_styles, legs, pendulum, pose, torques
+from tumble.walking.asking import wish_style
 from tumble.walking.body import BACK, BONES, FOOT, LEGS, PELVIS, SHIN, THIGH, TORSO, body_of
-from tumble.walking.legs import (
-    gait_ahead,
-    gait_place,
-    gait_side,
-    knee_for,
-    leg_pose,
-    leg_reach,
-    pendulum_later,
-    pendulum_step,
-)
 from tumble.walking.memory import MEMORY, WALKER
-from tumble.walking.pose import trajectory, wish_style
+from tumble.walking.settings import Parts, VelocityTuning
 from tumble.walking.style import FOOT_HEIGHT, read_style, table_of
 from tumble.walking.swing import _clear_of
 from tumble.world.scene import Ground, Scene
 from tumble.world.sims import Sims
+
+about, multiply, turned = map(as_entry, (vectors.about, vectors.multiply, vectors.turned))
+from_axes, turn_between = map(as_entry, (vectors.from_axes, vectors.turn_between))
+spline, wrapped = map(as_entry, (vectors.spline, vectors.wrapped))
+gait_ahead, gait_place, gait_side = map(as_entry, (pendulum.gait_ahead, pendulum.gait_place, pendulum.gait_side))
+knee_for, leg_pose, leg_reach = map(as_entry, (legs.knee_for, legs.leg_pose, legs.leg_reach))
+pendulum_later, pendulum_step = map(as_entry, (pendulum.pendulum_later, pendulum.pendulum_step))
+add_gravity, tune_velocity = map(as_entry, (torques.add_gravity, torques.tune_velocity))
+trajectory = as_entry(pose.trajectory)
 
 
 def scene_of(made) -> Scene:
@@ -146,13 +147,13 @@ def test_the_leg_reaches_the_ankles_place():
         yaw = rng.uniform(-1, 1)
         side = (-math.sin(yaw), math.cos(yaw), 0.0)
         hip = rng.normal(size=3)
-        pose, knee = leg_pose(tuple(hip), tuple(hip + line), thigh, shin, side, 0.993)
-        upper = np.array(turned(pose, (0.0, 0.0, -thigh)))
-        lower = np.array(turned(multiply(pose, about(1, knee)), (0.0, 0.0, -shin)))
+        thigh_pose, knee = leg_pose(tuple(hip), tuple(hip + line), thigh, shin, side, 0.993)
+        upper = np.array(turned(thigh_pose, (0.0, 0.0, -thigh)))
+        lower = np.array(turned(multiply(thigh_pose, about(1, knee)), (0.0, 0.0, -shin)))
         assert upper + lower == pytest.approx(line, abs=1e-6)
         assert knee >= 0 and leg_reach(thigh, shin, knee) == pytest.approx(np.linalg.norm(line), abs=1e-6)
         assert knee_for(thigh, shin, leg_reach(thigh, shin, min(knee, 2.5))) == pytest.approx(min(knee, 2.5), abs=1e-6)
-        left = np.array(turned(pose, (0.0, 1.0, 0.0)))
+        left = np.array(turned(thigh_pose, (0.0, 1.0, 0.0)))
         assert left @ line == pytest.approx(0, abs=1e-6) and left @ side > 0
 
 
@@ -169,7 +170,7 @@ def test_gravity_compensation_is_mujocos_bias_force(scene):
     data, body = posed(scene), body_of(scene, WalkSettings())
     torque = np.zeros((len(BONES), 3))
     for bone in range(BACK, len(BONES)):
-        add_gravity(body, torque, data.subtree_com, data.xanchor, bone)
+        add_gravity(Address(body), torque, data.subtree_com, data.xanchor, bone)
     for bone in range(BACK, len(BONES)):
         for j in range(body.joint[bone], body.joint[bone] + body.joints[bone]):
             bias = data.qfrc_bias[body.dof[j]]
@@ -178,11 +179,12 @@ def test_gravity_compensation_is_mujocos_bias_force(scene):
 
 def test_velocity_tuning_is_the_transposed_jacobian(scene):
     data, model = posed(scene), scene.model
-    body, k = body_of(scene, WalkSettings()), Walker(scene, WalkSettings(back_share=1.0, chest_share=1.0))._constants
+    body = body_of(scene, WalkSettings())
+    k = WalkSettings(tuning=VelocityTuning(back_share=1.0, chest_share=1.0))
     force = np.array([30.0, -20.0, 0.0])
     torque = np.zeros((len(BONES), 3))
     leg = LEGS
-    tune_velocity(body, k, torque, data.xanchor, data.xipos, leg, tuple(force))
+    tune_velocity(Address(body), Address(k), torque, data.xanchor, data.xipos, leg, tuple(force))
     chain = [TORSO, BACK, PELVIS, leg + THIGH, leg + SHIN]
     jacobian, foot = np.zeros((3, model.nv)), np.zeros((3, model.nv))
     turn = np.zeros((3, model.nv))
@@ -322,7 +324,7 @@ def test_a_change_of_style_jerks_no_leg(scene):
 
 
 def test_a_blend_of_styles_turns_round_or_goes_on_from_the_nearer(walker):
-    (m,), table = np.zeros(1, WALKER).view(np.recarray), walker._table
+    (m,), table = np.zeros(1, WALKER).view(np.recarray), Address(walker._table)
     first, second, third = 0.0, 1.0, 2.0
     for blend, nearer in ((0.3, first), (0.7, second)):
         m.style, m.wish_style, m.blend = first, second, blend
@@ -372,7 +374,7 @@ def test_it_stands_still(scene, walker):
 
 @pytest.mark.parametrize("part", ["foot_placement", "velocity_tuning", "gravity_compensation"])
 def test_parts_can_be_switched_off(scene, walker, part):
-    lame = Walker(scene, WalkSettings(**{part: False}))
+    lame = Walker(scene, WalkSettings(parts=Parts(**{part: False})))
     whole, less = started(scene, walker, 1, speed=0.6), started(scene, lame, 1, speed=0.6)
     go(whole, walker, 1.0)
     go(less, lame, 1.0)
@@ -429,10 +431,10 @@ def test_who_stands_idles_from_foot_to_foot():
 def test_a_swing_foot_keeps_clear_of_the_stance_foot_unless_pushed():
     """Beside the stance foot it is moved to its own side; far ahead, far to the side, or after a push it is not."""
     scene = scene_of(biped())
-    body, constants = Walker(scene)._body, Walker(scene)._constants
+    body, constants = Walker(scene)._body, WalkSettings()
     look = SimpleNamespace(ahead=(1.0, 0.0, 0.0), left=(0.0, 1.0, 0.0))
     clear = _clear_of.py_func
-    gap = constants.clear_side * body.size
+    gap = constants.steps.clear_side * body.size
     assert clear(body, constants, look, (0.0, 0.0, 0.0), 1.0, 1.0, 0.0, 0.02) == pytest.approx((0.0, gap))
     assert clear(body, constants, look, (0.0, 0.0, 0.0), -1.0, 1.0, 0.0, 0.02) == pytest.approx((0.0, -gap))
     assert clear(body, constants, look, (0.0, 0.0, 0.0), 1.0, 0.0, 0.0, 0.02) == (0.0, 0.02)

@@ -203,8 +203,9 @@ def test_what_is_wanted_after_something_new_came(old, new, now):
 numbers = st.floats(-10, 10)
 points = st.tuples(numbers, numbers, numbers)
 manners = {
-    "style": st.sampled_from(["happy", "sad"]),
-    **{name: numbers for name in MANNER if name != "style"},
+    **dict.fromkeys(MANNER, numbers),
+    **{name: st.sampled_from(["happy", "sad"]) for name in ("style", "other")},
+    "mix": st.floats(0.0, 1.0),
 }
 ways = st.one_of(
     st.just({}),

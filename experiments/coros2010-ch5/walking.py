@@ -12,7 +12,6 @@ import argparse
 import json
 import subprocess
 import time
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 from rows import Rows
 
+from tumble.settings import replaced
 from tumble.walking import WalkSettings
 from tumble.world.drives import FRAME
 
@@ -66,10 +66,11 @@ def removed(seconds: float, directions: int, phases: int) -> list[dict[str, Any]
     """All components, then without each; gains halved and doubled."""
     plain = WalkSettings()
     cases = {"all": plain}
-    cases |= {f"without {part}": replace(plain, **{part: False}) for part in PARTS}
+    cases |= {f"without {part}": replaced(plain, {f"parts.{part}": False}) for part in PARTS}
     for factor, word in ((0.5, "halved"), (2.0, "doubled")):
-        changes = {f"{joint}_stiffness": factor * getattr(plain, f"{joint}_stiffness") for joint in GAINS}
-        cases[f"gains {word}"] = replace(plain, **changes)
+        names = [f"{joint}_stiffness" for joint in GAINS]
+        changes = {f"joints.{name}": factor * getattr(plain.joints, name) for name in names}
+        cases[f"gains {word}"] = replaced(plain, changes)
     found = []
     for name, settings in cases.items():
         rows = Rows(4, settings=settings)

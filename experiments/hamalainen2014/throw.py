@@ -30,7 +30,7 @@ from matplotlib.ticker import LogLocator
 from numba import njit
 from report import BLUE, GREEN, GREY, INK, RED, main, rounded
 
-from tumble.maths.kdtree import TreeSampler
+from tumble.maths.tree_sampler import TreeSampler
 
 GRAVITY, RESTITUTION = 9.81, 0.8  # m/s^2; speed across the surface after a bounce by that before
 HALL, HAND = 10.0, (1.0, 1.0)  # m between the walls; where a throw begins, m from the left wall and up

@@ -38,7 +38,10 @@ LONGEST = 16 << 20  # bytes of a header that says a format
 LONGEST_TOP = 1 << 16  # bytes of the lines of text that records come after
 UNSURE = 64  # records at the end of a file that a power cut may leave unwritten: two seconds of frames
 
+LARGEST_TEXT = 1 << 16  # bytes of a style, a gait
+
 Header = TypeVar("Header", bound=msgspec.Struct)
+T = TypeVar("T")
 
 
 class Spoiled(Exception):
@@ -53,7 +56,10 @@ class Spoiled(Exception):
 
 
 def check_place(path: Path) -> None:
-    """Refuse a path that cannot become a file: its folder is missing, or it is a folder itself."""
+    """Refuse a path that cannot become a file: its folder is missing, or it is a folder itself.
+
+    For the beginning of long work: whether it can be written is only known when it is.
+    """
     if not os.path.isdir(path.parent):
         raise UserError(f"no folder {path.parent} to write {path.name} into")
     if os.path.isdir(path):
@@ -83,7 +89,10 @@ def read_bytes(path: Path, what: str, largest: int) -> bytes | None:
 
 
 def read_text(path: Path, what: str, most: int = -1) -> str:
-    """The UTF-8 text of a file, `most` characters of it; `what` it is stands in the error."""
+    """The UTF-8 text of a file, `most` characters of it; `what` it is stands in the error.
+
+    Whoever wants to know whether there was more asks for one character more than it takes.
+    """
     try:
         with open(path, encoding="utf-8") as file:
             return file.read(most)
@@ -91,8 +100,35 @@ def read_text(path: Path, what: str, most: int = -1) -> str:
         raise UserError(f"cannot read {what}: {error}") from None
 
 
+def text_of(data: bytes, what: str, where: str, read: Callable[[str], T], largest: int = LARGEST_TEXT) -> T:
+    """What read(text) makes of the bytes of a small file that a stranger may have written.
+
+    Args:
+      what, where: in the error that says what is wrong with it: 'style', 'mine.toml'.
+      read: may raise UserError, whose sentence stays.
+      largest: bytes.
+    """
+    if len(data) > largest:
+        most, got = largest >> 10, len(data) >> 10
+        raise UserError(f"not a {what} ({where}): a {what} has at most {most} KB, got {got} KB")
+    try:
+        return read(data.decode())
+    except UserError:
+        raise
+    except (ValueError, RecursionError) as error:  # no UTF-8, too many digits, too many brackets
+        raise UserError(f"not a {what} ({where}): {error}") from None
+
+
 def replace_file(path: Path, write: Callable[[Any], Any]) -> None:
-    """Call write(file) on a temporary file in path's folder, flush it to disk, rename it to path."""
+    """Call write(file) on a temporary file in path's folder, flush it to disk, rename it to path.
+
+    Whoever reads meanwhile has the old file, and so has everybody where anything fails: the temporary one is deleted
+    then, and what `write` raised is raised. Who is killed leaves it behind; see `sweep`. A link at path is replaced.
+
+    Args:
+      path: where it shall be.
+      write: given the open binary file.
+    """
     check_place(path)
     beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
@@ -110,7 +146,11 @@ def replace_file(path: Path, write: Callable[[Any], Any]) -> None:
 
 
 def replace_locked(path: Path, write: Callable[[Any], Any]) -> Any:
-    """As `replace_file`, the file a link points to; the new file, which is locked before it has its name."""
+    """As `replace_file`, the file a link points to; the new file, which is locked before it has its name.
+
+    So there is no moment in which another process could lock what is at path. The file that was there stays locked
+    until its owner closes it.
+    """
     handles = list[Any]()
 
     def write_and_hold(file: Any) -> None:
@@ -146,7 +186,11 @@ def opened(path: Path, mode: str) -> Any:
 
 
 def locked(path: Path) -> Any:
-    """The file, unbuffered, made if need be, for this process alone to append to or to replace until it is closed."""
+    """The file, unbuffered, made if need be, for this process alone to append to or to replace until it is closed.
+
+    The lock is the system's (flock): it ends with the process, however that ends, and holds only among those who ask
+    for it. Without locks, on Windows and on some file systems of networks, nobody is kept out.
+    """
     while True:
         file = opened(path, "a+b")
         try:
@@ -171,7 +215,10 @@ def _lock(file: Any) -> None:
 
 
 def move_aside(path: Path) -> Path:
-    """Give a spoiled file a name that no other has, and return it: a.corrupt, a.corrupt-2 and so on."""
+    """Give a spoiled file a name that no other has, and return it: a.corrupt, a.corrupt-2 and so on.
+
+    It is never deleted: what looks spoiled to this version may be read by another, or by its owner.
+    """
     names = (f"{path.name}.corrupt{f'-{i}' if i > 1 else ''}" for i in itertools.count(1))
     aside = next(place for name in names if not os.path.lexists(place := path.with_name(name)))
     try:
@@ -241,7 +288,10 @@ def _array_of(archive: zipfile.ZipFile, name: str) -> np.ndarray:
 
 
 def header_of(file: Any, kind: type[Header]) -> Header:
-    """What the header of an npz file says that a kind knows of; raises what zipfile, numpy and msgspec do."""
+    """What the header of an npz file says that a kind knows of; raises what zipfile, numpy and msgspec do.
+
+    Arrays beside it are not read: this is for files of any version.
+    """
     with zipfile.ZipFile(file) as archive:
         if archive.getinfo("header.npy").file_size > LONGEST:
             raise ValueError(f"its header has more than {LONGEST >> 20} MiB")

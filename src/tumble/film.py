@@ -53,6 +53,7 @@ class Camera:
     margin: float = 0.06
 
     def __post_init__(self) -> None:
+        """Refuse angles and margins out of range."""
         check_number("azimuth of a camera", self.azimuth, -360, 360)
         check_number("elevation of a camera", self.elevation, -89, 89)
         check_number("fovy of a camera", self.fovy, 1, 120)
@@ -95,6 +96,7 @@ class Camera:
         return float(max(near.max(), 0.1))
 
     def _at(self, centre: np.ndarray, distance: float) -> mujoco.MjvCamera:
+        """A free camera of MuJoCo's that looks at a place from a distance, m."""
         camera = mujoco.MjvCamera()
         camera.type = mujoco.mjtCamera.mjCAMERA_FREE.value
         camera.lookat[:] = centre
@@ -103,6 +105,7 @@ class Camera:
 
 
 def _middle(points: np.ndarray) -> np.ndarray:
+    """The middle of the box around points (n, d), (d,)."""
     return np.asarray((points.min(0) + points.max(0)) / 2)
 
 
@@ -217,6 +220,7 @@ class Canvas:
         return np.flipud(pixels).copy()
 
     def _pose(self, state: np.ndarray) -> None:
+        """Put the drawing's own data into a state of the scene, with what pictures need computed."""
         mujoco.mj_setState(self.model, self._data, state, mujoco.mjtState.mjSTATE_INTEGRATION)
         mujoco.mj_kinematics(self.model, self._data)
         mujoco.mj_comPos(self.model, self._data)
@@ -256,6 +260,7 @@ def _open(model: mujoco.MjModel) -> tuple[Any, mujoco.MjrContext]:
 
 
 def _open_backend(backend: str, model: mujoco.MjModel) -> tuple[Any, mujoco.MjrContext]:
+    """A context by one backend, current, with its buffer off screen; nothing stays open where that fails."""
     own = backend not in ("egl", "osmesa")  # MuJoCo chose at its import
     maker: Any = importlib.import_module("mujoco.gl_context" if own else f"mujoco.{backend}")
     screen = model.vis.global_
@@ -362,6 +367,7 @@ def _compose(pictures: Sequence["Image.Image"], labels: Sequence[str], columns: 
 
 
 def _pillow() -> Any:
+    """Pillow's Image module, or the sentence that says how to install it."""
     try:
         from PIL import Image
     except ImportError:

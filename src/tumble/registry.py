@@ -25,6 +25,7 @@ class Place(NamedTuple):
     line: int
 
     def __str__(self) -> str:
+        """For messages: 'mine.py, line 3'."""
         return f"{self.file}, line {self.line}"
 
 
@@ -48,6 +49,7 @@ class Entry(Generic[M]):
     where: Place
 
     def __call__(self, *given: Any, **named: Any) -> Any:
+        """Make one, by whatever arguments `make` takes."""
         return self.make(*given, **named)
 
 
@@ -66,6 +68,7 @@ class Registry(Mapping[str, E]):
     def __init__(
         self, kind: str, entry: type[E] = Entry, check: Callable[[E], object] = lambda entry: None  # type: ignore[assignment]
     ) -> None:  # fmt: skip
+        """An empty registry; see the class for the arguments."""
         self.kind, self._entry, self._check = kind, entry, check
         self._entries: dict[str, E] = {}
         self._followers: list[Callable[[E], object]] = []
@@ -106,6 +109,7 @@ class Registry(Mapping[str, E]):
         self._entries = dict(entries)
 
     def _built(self, name: str, make: Callable[..., Any], summary: str, where: Place, more: Mapping[str, Any]) -> E:
+        """The entry of a call of `register`; refuses names, summaries and further arguments that will not do."""
         if not isinstance(name, str) or name.split() != [name] or name.startswith("-") or name.endswith(".py"):
             raise UserError(
                 f"the name of a {self.kind} is a word without blanks, '-' before or '.py' behind, got {name!r}"
@@ -124,6 +128,7 @@ class Registry(Mapping[str, E]):
         return self._entry(name=name, make=make, summary=summary, where=where, **more)
 
     def __getitem__(self, name: str) -> E:
+        """The entry of that name, or the error that lists those there are."""
         if name not in self._entries:
             raise unknown(self.kind, name, self._entries)
         return self._entries[name]

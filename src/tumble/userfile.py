@@ -90,6 +90,7 @@ def _run(path: Path, name: str) -> UserFile:
 
 
 def _put(name: str, module: ModuleType | None) -> None:
+    """Have a module in sys.modules under a name, or none (None)."""
     if module is None:
         sys.modules.pop(name, None)
     else:

@@ -47,10 +47,12 @@ OURS = Path(__file__).parents[1]  # bodies of other files carry the file's name 
 
 
 def _light() -> Character:
+    """A humanoid of 50 kg: the same shape and shares of mass, torques scaled by its mass."""
     return humanoid(mass=50.0, name="humanoid-light")
 
 
 def _heavy() -> Character:
+    """A humanoid of 70 kg whose torso weighs twice its share."""
     return humanoid(mass=70.0, torso_mass=2.0, name="humanoid-heavy")
 
 
@@ -114,7 +116,10 @@ def from_recipe(recipe: Mapping[str, Any]) -> Character:
 
 
 def _bound(name: str, make: Callable[..., Character], arguments: Mapping[str, Any]) -> inspect.BoundArguments:
-    """The arguments of a call; refuses those that it does not take, and their lack."""
+    """The arguments of a call; refuses those that it does not take, and their lack.
+
+    Nothing is called: what the arguments are worth is for `make` to say.
+    """
     takes = inspect.signature(make)
     try:
         return takes.bind(**arguments)
@@ -124,7 +129,7 @@ def _bound(name: str, make: Callable[..., Character], arguments: Mapping[str, An
 
 
 def _plain(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments as they come back from a file."""
+    """The arguments as they come back from a file: a copy, tuples as lists; refuses what JSON cannot hold."""
     try:
         return dict(json.loads(json.dumps(arguments)))
     except (TypeError, ValueError) as error:

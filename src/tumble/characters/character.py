@@ -1,7 +1,15 @@
 """A Character: a recipe for an MjSpec, and the names of its parts.
 
+    from tumble.characters import character
+    body = character("biped", legs=1.2)
+    body.pose("rest")                     # angles in rad, in the order of body.joints and so of controls
+    model = body.build().compile()        # the body alone: no ground, no motors
+
 A character knows its own body and nothing of any world. `Scene` puts it on the ground; goals and
 planners speak of its parts by role (root, head, feet), so they work with any character.
+
+Traps: `build` makes a new spec at every call, and changing one changes no other. A character made by hand has no
+`origin`, and what has no origin cannot be recorded.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -152,6 +160,7 @@ def add_sensors(spec: mujoco.MjSpec, character: Character, bones: Sequence[str])
     body, frame = mujoco.mjtObj.mjOBJ_BODY, mujoco.mjtObj.mjOBJ_XBODY
 
     def add(name: str, kind: mujoco.mjtSensor, part: str, objtype: Any = body, **more: Any) -> None:
+        """One sensor of a part, by default of its centre of mass."""
         spec.add_sensor(name=name, type=kind, objtype=objtype, objname=part, **more)
 
     add("com", kinds.mjSENS_SUBTREECOM, character.root)

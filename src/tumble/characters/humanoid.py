@@ -107,6 +107,7 @@ def humanoid(
     stance = {"hip_bend": 0.05, "knee": 0.20, "ankle": 0.15, "hip_side": 0.04}  # weight over mid-foot
 
     def build() -> mujoco.MjSpec:
+        """A fresh spec with its sensors, as `Character.build` wants it."""
         spec = _skeleton(height, mass, legs, arms, shoulders, torso_mass)
         add_sensors(spec, character, [bone.name for bone in spec.bodies if bone.name != "world"])
         return spec
@@ -133,6 +134,7 @@ def humanoid(
 
 
 def _both_sides(angles: Mapping[str, float]) -> dict[str, float]:
+    """Angles of the left and the right limb alike, rad by the full names of the joints."""
     return {f"{side}_{joint}": angle for side in ("left", "right") for joint, angle in angles.items()}
 
 
@@ -191,6 +193,7 @@ class _Bones:
     """Adds bones to a spec in units of the average adult; lengths scale by `size`."""
 
     def __init__(self, spec: mujoco.MjSpec, size: float, mass: float):
+        """Add to `spec`, in place; lengths are multiplied by `size`, shares of mass in % by `mass`, kg."""
         self.spec, self.size, self.mass = spec, size, mass
 
     def bone(self, parent: Any, name: str, pos: Any, joints: Mapping[str, Any], side: str = "") -> Any:
@@ -242,6 +245,7 @@ class _Bones:
 def _skeleton(
     height: float, mass: float, legs: float, arms: float, shoulders: float, torso_mass: float
 ) -> mujoco.MjSpec:
+    """A fresh spec of the bones, straight, with the soles on z = 0; arguments as of `humanoid`."""
     spec = mujoco.MjSpec()
     make = _Bones(spec, height / 1.75, mass)
     thigh, shin, ankle = 0.43 * legs, 0.42 * legs, 0.08
@@ -272,10 +276,12 @@ def _skeleton(
 
 
 def _face(make: _Bones, head: Any) -> None:
+    """A face on the head, 5 mm further back and 10 mm lower than `add_face` has it."""
     add_face(lambda place, radii, rgba: make.ellipsoid(head, np.subtract(place, (0.005, 0, 0.010)), radii, rgba))
 
 
 def _arm(make: _Bones, torso: Any, side: str, sign: int, arms: float, shoulders: float) -> None:
+    """Upper arm, forearm and hand; `arms` makes no hand longer. `sign` is 1 on the left and -1 on the right."""
     upper_arm = make.bone(torso, f"{side}_upper_arm", (0, sign * 0.20 * shoulders, 0.35), SHOULDER, side)
     upper, fore = 0.29 * arms, 0.255 * arms
     make.capsule(upper_arm, (0, 0, 0), (0, 0, -upper), 0.047, SKIN, LIMB_SHARES["upper_arm"])
@@ -290,6 +296,12 @@ def _arm(make: _Bones, torso: Any, side: str, sign: int, arms: float, shoulders:
 
 
 def _leg(make: _Bones, pelvis: Any, side: str, sign: int, thigh: float, shin: float) -> None:
+    """Thigh, shin and foot on one side; the solid parts of a left leg collide with those of a right one.
+
+    Args:
+      sign: 1 on the left, -1 on the right.
+      thigh, shin: lengths, m at a height of 1.75 m.
+    """
     make.ellipsoid(pelvis, (-0.028, sign * 0.075, -0.045), (0.084, 0.088, 0.090), TROUSERS)
     upper = make.bone(pelvis, f"{side}_thigh", (0, sign * 0.095, -0.05), HIP, side)
     make.capsule(upper, (0, 0, -0.02), (0, 0, -thigh), 0.068, TROUSERS, LIMB_SHARES["thigh"], side)

@@ -69,6 +69,7 @@ SEGMENT, DRAG = Size(0.05, 0.5), 0.3  # N s/m and N m s/rad: slows 10 kg by 3 % 
 
 
 def _ball(name: str) -> dict[str, Hinge]:
+    """The three hinges of a joint of the monoped, in series; limits in degrees."""
     return {
         f"{name}_bend": Hinge((0, -1, 0), -90, 90, 1.0),
         f"{name}_twist": Hinge((0, 0, 1), -15, 15, 1.0),
@@ -95,6 +96,7 @@ def humanoid_walker() -> Character:
     """The humanoid of rajamaki2017: 13 capsules, 24 hinges and a free root, 30 kg, 1.72 m."""
 
     def build() -> mujoco.MjSpec:
+        """A fresh spec with its sensors; the pelvis has its origin between the hips."""
         make = LeggedMaker(density(30.0, WALKER))
         pelvis = make.bone(make.spec.worldbody, "pelvis", (0, 0, _leg_length()), {})
         pelvis.add_freejoint(name="root")
@@ -122,6 +124,7 @@ def planar_walker() -> Character:
     """The humanoid walker without arms in the plane y = 0: a stiff trunk, 6 hinges, 25 kg."""
 
     def build() -> mujoco.MjSpec:
+        """A fresh spec with its sensors; the root has slides before a ball joint, see `keep_in_plane`."""
         make = LeggedMaker(density(30.0, WALKER))
         pelvis = make.bone(make.spec.worldbody, "pelvis", (0, 0, 0), {})  # slides count from here
         make.weigh(pelvis, TRUNK["pelvis"], TRUNK["pelvis"].length / 2)
@@ -177,6 +180,7 @@ def _trunk(make: LeggedMaker, pelvis: Any, spine: Mapping[str, Hinge], neck: Map
     make.ellipsoid(head, (0.012, 0, 0.205), (0.092, 0.083, 0.110), SKIN)
 
     def ellipsoid(pos: tuple[float, float, float], radii: tuple[float, float, float], rgba: Colour) -> None:
+        """Draw on the head, which is higher and narrower than that of `add_face`."""
         make.ellipsoid(head, (pos[0] - 0.008, 0.9 * pos[1], pos[2] + 0.07), radii, rgba)
 
     add_face(ellipsoid)
@@ -184,6 +188,7 @@ def _trunk(make: LeggedMaker, pelvis: Any, spine: Mapping[str, Hinge], neck: Map
 
 
 def _arm(make: LeggedMaker, torso: Any, side: str, sign: int) -> None:
+    """Upper arm and forearm, the hand a part of it; `sign` is 1 on the left and -1 on the right."""
     shoulder = (0, SHOULDER_OUT * sign, TRUNK["torso"].length - SHOULDER_DOWN)
     upper_arm = make.bone(torso, f"{side}_upper_arm", shoulder, on(side, SHOULDER))
     radius, upper = ARM["upper_arm"]
@@ -219,6 +224,7 @@ def monoped() -> Character:
     radius, length = SEGMENT
 
     def build() -> mujoco.MjSpec:
+        """A fresh spec with its sensors; straight, its end is on z = 0."""
         make = LeggedMaker(density(10.0, 3 * [SEGMENT]))
         torso = make.bone(make.spec.worldbody, "torso", (0, 0, 2 * length + radius), {})
         torso.add_joint(name="root", type=mujoco.mjtJoint.mjJNT_FREE, damping=DRAG)
@@ -244,6 +250,7 @@ def quadruped() -> Character:
     """The quadruped of rajamaki2017: a torso and four legs of two capsules, 12 hinges and a free root, 30 kg."""
 
     def build() -> mujoco.MjSpec:
+        """A fresh spec with its sensors; feet are on z = 0 with all angles at 0, which its knees' limits forbid."""
         make = LeggedMaker(density(30.0, BEAST))
         radius, length = BARREL
         height = HIP_BELOW + LEG["thigh"].length + LEG["shin"].length + LEG["shin"].radius
@@ -272,6 +279,7 @@ def _four_straight() -> dict[str, float]:
 
 
 def _end(leg: str) -> str:
+    """'front' or 'hind' of a leg such as 'left_front'."""
     return leg.partition("_")[2]
 
 
@@ -289,6 +297,7 @@ def _beast_face(make: LeggedMaker, torso: Any, end: float) -> None:
 
 
 def _beast_leg(make: LeggedMaker, torso: Any, leg: str) -> None:
+    """Thigh and shin of a leg such as 'left_front'; the end of the shin is its foot."""
     side, _, end = leg.partition("_")
     place = (HIP_AHEAD * (1 if end == "front" else -1), HIP_ASIDE * (1 if side == "left" else -1), -HIP_BELOW)
     upper = make.bone(torso, f"{leg}_thigh", place, on(leg, BEAST_HIP))

@@ -1,7 +1,14 @@
 """Bones for the characters of rajamaki2017: what their builders share.
 
+    make = LeggedMaker(density(10.0, [Size(0.05, 0.5)]))          # kg/m^3
+    bone = make.bone(make.spec.worldbody, "torso", (0, 0, 1), {})
+    make.solid(bone, (0, 0, 0), (0, 0, 0.5), 0.05, (1, 1, 1, 1))
+
 Axes are x forward, y left, z up. A frame of a bone has its origin in the joint that holds it; all are parallel when
 all angles are 0. Every bone is one capsule, and all weigh the same per litre.
+
+Traps: a solid capsule weighs unless its bone was weighed by `weigh`. Limits of a `Hinge` are in degrees, those of the
+spec in rad.
 """
 
 import math
@@ -87,6 +94,7 @@ class LeggedMaker:
     """Adds bones, solid capsules and drawings to a spec. Lengths in m."""
 
     def __init__(self, density: float) -> None:
+        """Begin an empty spec, angles in rad, whose solid capsules weigh `density` kg/m^3."""
         self.spec = mujoco.MjSpec()
         self.spec.compiler.degree = False
         self.density = density
@@ -123,6 +131,7 @@ class LeggedMaker:
         self._capsule(body, start, end, radius, rgba)
 
     def _capsule(self, body: Any, start: Any, end: Any, radius: float, rgba: Sequence[float]) -> Any:
+        """A geom that neither weighs nor collides yet."""
         return body.add_geom(
             type=mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=[*start, *end], size=[radius, 0, 0], density=0, rgba=rgba,
             contype=0, conaffinity=0, group=1,

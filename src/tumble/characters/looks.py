@@ -1,4 +1,9 @@
-"""What human characters look like: colours, and a face that neither weighs nor collides."""
+"""What human characters look like: colours, and a face that neither weighs nor collides.
+
+    add_face(lambda place, radii, colour: maker.ellipsoid(head, place, radii, colour))
+
+Trap: a companion's shirt is found by its colour: what is to change with it is drawn in `SHIRT`.
+"""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias

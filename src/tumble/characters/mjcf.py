@@ -80,6 +80,7 @@ def from_mjcf(
     _check_poses(more["poses"], own)
 
     def build() -> mujoco.MjSpec:
+        """A fresh spec of the text that was read then: the file may be gone by now."""
         spec = _stripped(_read(text, files))
         add_sensors(spec, character, [bone.name for bone in spec.bodies if bone.name != "world"])
         return spec
@@ -97,6 +98,12 @@ class _Skeleton:
     """The bones and joints of a compiled model by name, and what can be told of them."""
 
     def __init__(self, model: mujoco.MjModel, root: str | None) -> None:
+        """Find the root; refuses a model with another number of bodies in the world than one.
+
+        Args:
+          model: compiled, of the stripped spec.
+          root: its name; None for the one body in the world, which must then have a free joint.
+        """
         self.model = model
         self.names = [model.body(i).name for i in range(1, model.nbody)]
         tops = [model.body(i).name for i in range(1, model.nbody) if model.body_parentid[i] == 0]
@@ -202,6 +209,7 @@ class _Skeleton:
 
 
 def _joint(name: str, given: Joint | Sequence[Any]) -> Joint:
+    """A given joint as a `Joint`; refuses what is no such triple."""
     try:
         group, strength, activity = astuple(given) if isinstance(given, Joint) else given
         return Joint(str(group), float(strength), float(activity))
@@ -210,6 +218,7 @@ def _joint(name: str, given: Joint | Sequence[Any]) -> Joint:
 
 
 def _check_poses(poses: Mapping[str, Mapping[str, float]], own: Mapping[str, Joint]) -> None:
+    """Refuse poses that name joints without a motor."""
     for pose, angles in poses.items():
         for joint in angles:
             if joint not in own:
@@ -227,10 +236,12 @@ def _strength(motor: Any) -> float:
 
 
 def _bytes(data: bytes | str) -> bytes:
+    """An asset's contents: bytes as they are, text as base64."""
     return base64.b64decode(data) if isinstance(data, str) else bytes(data)
 
 
 def _text(xml: str | Path) -> str:
+    """The text of an MJCF: what begins with '<' is one, all else is the path of a file of at most `LARGEST` bytes."""
     if isinstance(xml, str) and xml.lstrip().startswith("<"):
         return xml
     path = Path(xml)
@@ -272,6 +283,7 @@ def _stripped(spec: mujoco.MjSpec) -> mujoco.MjSpec:
 
 
 def _compiled(spec: mujoco.MjSpec) -> mujoco.MjModel:
+    """The model of a spec; MuJoCo's complaint as a `UserError`."""
     try:
         return spec.compile()
     except ValueError as error:

@@ -1,9 +1,13 @@
 """Two beasts for Simbicon: `big_bird` and `raptor` of coros2010 section 4.5.
 
     from tumble.characters.simbicon_beasts import big_bird, raptor
+    scene = Scene(raptor())
 
 Masses, inertias and places of joints are those of the authors' files. The bird's knees bend backwards, as a bird's
 ankles do; the raptor has knees, ankles and toes, and a tail of six bones. What the angles mean: see `simbicon_parts`.
+
+Traps: the trunk, which must be upright, is the neck of both. The bird has no hands. The
+raptor's feet are held by the joint 'toe', and its 'ankle' holds the metatarsus.
 """
 
 from typing import Any
@@ -67,6 +71,7 @@ def big_bird() -> Character:
     """A bird of 64.1 kg with a heavy head: 9 bones, 18 hinges and a free root (coros2010 section 4.5)."""
 
     def build() -> mujoco.MjSpec:
+        """A fresh spec with its sensors; the root's frame is in the body's centre of mass."""
         make = SimbiconMaker(BIG_BIRD)
         body = make.bone(make.spec.worldbody, "body", (0, 0, 0.8), None, (0, 0, 0), 20, (0.39, 0.34, 0.40))
         body.add_freejoint(name="root")
@@ -91,6 +96,7 @@ def big_bird() -> Character:
 
 
 def _bird_head(make: SimbiconMaker, body: Any) -> None:
+    """Neck and head, each a ball joint, with beak, eyes and a crest that are drawn only."""
     neck = make.bone(body, "neck", (0.10, 0, 0.16), "neck", (0, 0, 0.04), 10, (0.12, 0.12, 0.08))
     make.capsule(neck, (0, 0, -0.06), (0, 0, 0.12), 0.075, YELLOW)
     make.ellipsoid(neck, (0, 0, -0.02), (0.11, 0.11, 0.09), FLUFF)
@@ -106,6 +112,10 @@ def _bird_head(make: SimbiconMaker, body: Any) -> None:
 
 
 def _bird_leg(make: SimbiconMaker, body: Any, side: str, sign: int) -> None:
+    """Thigh, shin and foot; two capsules of the foot stand, all else of it is drawn.
+
+    `sign` is 1 on the left and -1 on the right.
+    """
     thigh = make.bone(
         body, f"{side}_thigh", (-0.025, 0.16 * sign, -0.055), f"{side}_hip", (0, 0.02 * sign, -0.135), 3.7,
         (0.05, 0.05, 0.008),
@@ -132,6 +142,7 @@ def raptor() -> Character:
     """A raptor of 77.8 kg with a tail: 21 bones, 36 hinges and a free root (coros2010 section 4.5)."""
 
     def build() -> mujoco.MjSpec:
+        """A fresh spec with its sensors; the root's frame is in the body's centre of mass."""
         make = SimbiconMaker(RAPTOR)
         body = make.bone(make.spec.worldbody, "body", (0, 0, 0.75), None, (0, 0, 0), 25.7, (0.22, 2.5, 2.35))
         body.add_freejoint(name="root")
@@ -160,6 +171,7 @@ def raptor() -> Character:
 
 
 def _raptor_head(make: SimbiconMaker, body: Any) -> None:
+    """Neck and head, each a ball joint, with jaws and eyes that are drawn only."""
     neck = make.bone(body, "neck", (0.35, 0, 0.05), "neck", (-0.02, 0, 0.16), 5, (0.073, 0.074, 0.013))
     make.capsule(neck, (-0.02, 0, 0.0), (-0.02, 0, 0.26), 0.07, GREEN)
     make.capsule(neck, (-0.07, 0, -0.04), (-0.02, 0, 0.08), 0.09, GREEN, False)
@@ -175,6 +187,7 @@ def _raptor_head(make: SimbiconMaker, body: Any) -> None:
 
 
 def _raptor_tail(make: SimbiconMaker, body: Any) -> None:
+    """Six bones behind one another, tail_1 to tail_6, by the rows of `TAIL`."""
     parent = body
     for i, (at, behind, mass, across, along, (start, end, radius)) in enumerate(TAIL, start=1):
         z = 0.03 if i == 1 else 0.0
@@ -187,6 +200,7 @@ def _raptor_tail(make: SimbiconMaker, body: Any) -> None:
 
 
 def _raptor_arm(make: SimbiconMaker, body: Any, side: str, sign: int) -> None:
+    """Upper arm and forearm, a hinge each, with claws that are drawn only."""
     arm = make.bone(
         body, f"{side}_upper_arm", (0.33, 0.08 * sign, 0.0), f"{side}_shoulder", (0, 0, -0.08), 0.8,
         (0.003, 0.003, 0.001),
@@ -201,6 +215,10 @@ def _raptor_arm(make: SimbiconMaker, body: Any, side: str, sign: int) -> None:
 
 
 def _raptor_leg(make: SimbiconMaker, body: Any, side: str, sign: int) -> None:
+    """Thigh, shin, metatarsus and foot; `sign` is 1 on the left and -1 on the right.
+
+    The foot's capsules are given in mirrored order, so that both feet meet the ground alike (see `simbicon_parts`).
+    """
     thigh = make.bone(
         body, f"{side}_thigh", (-0.1, 0.07 * sign, 0.03), f"{side}_hip", (0, 0, -0.06), 5.12, (0.05, 0.06, 0.02)
     )

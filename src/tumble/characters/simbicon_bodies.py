@@ -51,6 +51,7 @@ def planar() -> Character:
     """Seven links in the plane y = 0: a trunk of 70 kg and two legs of 10 kg (facts 2.2)."""
 
     def build() -> mujoco.MjSpec:
+        """A fresh spec with its sensors; the root's frame is between the hips."""
         make = SimbiconMaker(PLANAR)
         # with the head, which is a part of the trunk: 70 kg, centre 0.24 m above the hips, 1.475 kg m^2 about y
         torso = make.bone(make.spec.worldbody, "torso", (0, 0, 0), None, (0, 0, 0.2115), 65, (0.75, 0.72, 0.5))
@@ -71,6 +72,7 @@ def planar() -> Character:
 
 
 def _planar_root(torso: Any) -> None:
+    """Slides along x and z and a hinge about y, in this order: qpos is (x, z, pitch), m and rad."""
     slide, hinge = mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE
     torso.add_joint(name="root_x", type=slide, axis=(1, 0, 0))
     torso.add_joint(name="root_z", type=slide, axis=(0, 0, 1))
@@ -78,6 +80,7 @@ def _planar_root(torso: Any) -> None:
 
 
 def _planar_trunk(make: SimbiconMaker, torso: Any) -> None:
+    """The trunk's shapes, and the head, a bone without joints that has 5 of the trunk's 70 kg."""
     make.capsule(torso, (0, 0, 0.04), (0, 0, 0.37), 0.09, SHIRT)
     for y in (-0.05, 0.05):
         make.capsule(torso, (0.0, 0.5 * y, 0.10), (0.012, 1.2 * y, 0.36), 0.085, SHIRT, False)
@@ -112,6 +115,7 @@ def biped34() -> Character:
     """The humanoid of coros2010 section 4.5: 15 bones, 28 hinges and a free root, 70.4 kg, 1.75 m."""
 
     def build() -> mujoco.MjSpec:
+        """A fresh spec with its sensors; the pelvis' frame is in its centre of mass."""
         make = SimbiconMaker(BIPED34)
         pelvis = make.bone(make.spec.worldbody, "pelvis", (0, 0, 1.033), None, (0, 0, 0), 12.9, (0.13, 0.0705, 0.11))
         pelvis.add_freejoint(name="root")
@@ -133,6 +137,7 @@ def biped34() -> Character:
 
 
 def _trunk(make: SimbiconMaker, pelvis: Any) -> Any:
+    """The torso on the pelvis, with the head on it; returns the torso, which arms hang on."""
     torso = make.bone(pelvis, "torso", (-0.035, 0, 0.17), "waist", (0.01, 0, 0.23), 22.5, (0.46, 0.34, 0.21))
     make.capsule(torso, (0.03, -0.03, 0.0), (0.03, 0.03, 0.0), 0.107, SHIRT)
     make.capsule(torso, (0.03, -0.045, 0.20), (0.03, 0.045, 0.20), 0.120, SHIRT)
@@ -151,12 +156,14 @@ def _face(make: SimbiconMaker, head: Any, x: float, z: float) -> None:
     """Hair, nose, mouth, eyes and ears of a skull around (x + 0.02, 0, z + 0.135)."""
 
     def ellipsoid(pos: tuple[float, float, float], radii: tuple[float, float, float], rgba: Any) -> None:
+        """Draw on the head, moved by (x, 0, z)."""
         make.ellipsoid(head, (pos[0] + x, pos[1], pos[2] + z), radii, rgba)
 
     add_face(ellipsoid)
 
 
 def _arm(make: SimbiconMaker, torso: Any, side: str, sign: int) -> None:
+    """Upper arm and forearm, the hand a part of it; `sign` is 1 on the left and -1 on the right."""
     arm = make.bone(
         torso, f"{side}_upper_arm", (0.03, 0.20 * sign, 0.30), f"{side}_shoulder", (0, 0, -0.17), 2.2,
         (0.02, 0.02, 0.005),
@@ -173,6 +180,10 @@ def _arm(make: SimbiconMaker, torso: Any, side: str, sign: int) -> None:
 
 
 def _leg(make: SimbiconMaker, pelvis: Any, side: str, sign: int) -> None:
+    """Thigh, shin, foot and toes.
+
+    `sign` is 1 on the left and -1 on the right, and mirrors the order of the capsules too (see `simbicon_parts`).
+    """
     make.ellipsoid(pelvis, (-0.02, 0.095 * sign, -0.045), (0.088, 0.088, 0.09), TROUSERS)
     thigh = make.bone(
         pelvis, f"{side}_thigh", (0, 0.10 * sign, -0.05), f"{side}_hip", (0, 0, -0.21), 6.6, (0.15, 0.15, 0.022)

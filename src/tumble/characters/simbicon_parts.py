@@ -67,6 +67,7 @@ def both(joints: Mapping[str, BallJoint]) -> dict[str, BallJoint]:
     """Joints of the left and of the right side; what is to the left for one is to the right for the other."""
 
     def mirrored(limits: Range | None) -> Range | None:
+        """The range (-high, -low) of a turn to the other side."""
         return None if limits is None else (-limits[1], -limits[0])
 
     left = {f"left_{name}": ball for name, ball in joints.items()}
@@ -81,6 +82,7 @@ class SimbiconMaker:
     """Adds bones, solid capsules and drawings to a spec. Lengths in m."""
 
     def __init__(self, joints: Mapping[str, BallJoint]) -> None:
+        """Begin an empty spec, angles in rad; `joints` are all that its bones may be held by, by name."""
         self.spec = mujoco.MjSpec()
         self.spec.compiler.degree = False
         self.joints = joints

@@ -1,6 +1,13 @@
 """The command line: `tumble studio`, `list`, `run`, `replay`, `strip`, `bench`.
 
+    dispatch(["run", "getup", "--seed", "3"])        # the exit code; what `tumble run getup --seed 3` does
+
+A command is a module `NAME_command` here with a function `main(arguments)` that returns an exit code. Its options are
+made by tyro of dataclasses and signatures, so that a scenario's fields and a controller's settings are options too.
 Heavy modules are imported by the command that needs them, so that help is there at once.
+
+What people read goes to standard output, what is wrong and how far something is to standard error. A `UserError` is
+printed as one sentence; any other exception is a fault of ours and shows where.
 """
 
 import sys
@@ -59,6 +66,7 @@ def dispatch(arguments: list[str]) -> int:
 
 
 def _help() -> str:
+    """All commands, a line each, and examples; made here, as tyro would import every command for it."""
     rows = "\n".join(f"  {name:8} {what}" for name, what in COMMANDS.items())
     return (
         "usage: tumble COMMAND ...\n\nDirect physically simulated characters.\n\n"

@@ -1,4 +1,11 @@
-"""`tumble bench`: what planners, the studio, walkers, crowds and learners cost."""
+"""`tumble bench`: what planners, the studio, walkers, crowds and learners cost, and the first use of anything.
+
+    bench("planner", controller="cem", samples=64, as_json=True)
+
+What is compiled is compiled before anything is timed, with a line that says so. A planner is timed live, and between
+its frames the bare `Batch.step` calls of the same simulations, from the same states: their ratio is its overhead, which
+does not depend on who else uses the machine as times do.
+"""
 
 import json
 import time
@@ -10,21 +17,24 @@ import numpy as np
 import tyro
 
 from tumble.characters import character
+from tumble.cli.bench_cold import COLD, measure_all, table
 from tumble.cli.bench_crowd import measure as measure_crowd
 from tumble.cli.bench_learners import measure as measure_learners
 from tumble.cli.bench_walker import measure as measure_walkers
 from tumble.cli.options import CONFIG
+from tumble.cli.progress import compile_line
 from tumble.errors import UserError, check_number
 from tumble.goals.judging import goal_of
+from tumble.live.rehearsal import called, rehearse
 from tumble.planners import PLANNERS, Planner
-from tumble.scenarios import SCENARIOS, Scenario
+from tumble.scenarios import SCENARIOS, Scenario, Trial
 from tumble.world.sims import Sims
 
 LIVE = ("stand", "getup")  # a quiet scenario and a busy one
 
 
 def bench(
-    what: Annotated[Literal["planner", "studio", "walker", "crowd", "learners"], tyro.conf.Positional],
+    what: Annotated[Literal["planner", "studio", "walker", "crowd", "learners", "cold"], tyro.conf.Positional],
     controller: str = "cpbp",
     scenario: str | None = None,
     samples: int = 32,
@@ -43,6 +53,7 @@ def bench(
     walker: times real time of one walker on one thread, and of 256 at once on --threads.
     crowd: times real time of a crowd of 16 dancers in one world, from its start.
     learners: what the forest and the network of mcts take for queries and for learning.
+    cold: CPU seconds until a first frame with nothing compiled; has options of its own, 'tumble bench cold --help'.
 
     Example: tumble bench planner --controller cpbp --samples 32 --json
 
@@ -51,7 +62,7 @@ def bench(
     Example: tumble bench studio --clients 8 --seconds 600
 
     Args:
-      what: 'planner', 'studio', 'walker', 'crowd' or 'learners'.
+      what: 'planner', 'studio', 'walker', 'crowd', 'learners' or 'cold'.
       controller: which planner: see 'tumble list'.
       scenario: to plan in, with its own character; by default stand and getup; planner.
       samples: futures a frame.
@@ -62,14 +73,48 @@ def bench(
       threads: for the physics; 0: one per core.
       as_json: print one JSON object on standard output.
     """
-    if what == "studio":
-        return _studio(samples, seconds, clients, threads, as_json)
-    if what == "walker":
-        return _walker(seconds, threads, as_json)
-    if what == "crowd":
-        return _crowd(seconds, as_json)
-    if what == "learners":
-        return _learners(as_json)
+    if what == "cold":  # where compiling is what is measured
+        return cold(as_json=as_json)
+    with compile_line(called(controller) if what in ("planner", "studio") else f"the {what}"):
+        if what == "studio":
+            return _studio(samples, seconds, clients, threads, as_json)
+        if what == "walker":
+            return _walker(seconds, threads, as_json)
+        if what == "crowd":
+            return _crowd(seconds, as_json)
+        if what == "learners":
+            return _learners(as_json)
+        return _planner(controller, scenario, samples, horizon, frames, threads, as_json)
+
+
+def cold(
+    scenarios: Annotated[tuple[str, ...], tyro.conf.Positional] = (),
+    every: Annotated[bool, tyro.conf.arg(name="all")] = False,
+    as_json: Annotated[bool, tyro.conf.arg(name="json")] = False,
+) -> int:
+    """Measure first frames: CPU seconds of fresh processes with nothing compiled (cold) and with all of it (warm).
+
+    'stand' comes first, and others are compared with it. Every scenario has a temporary cache folder, which is removed,
+    also after Ctrl-C.
+
+    Example: tumble bench cold
+
+    Example: tumble bench cold steer-walk learn-walk --json
+
+    Args:
+      scenarios: which; by default a handful of different controllers.
+      every: all scenarios there are; takes about ten minutes.
+      as_json: print one JSON object on standard output.
+    """
+    rows = measure_all(list(SCENARIOS) if every else list(scenarios or COLD))
+    print(json.dumps({"rows": rows}) if as_json else table(rows))
+    return 0
+
+
+def _planner(
+    controller: str, scenario: str | None, samples: int, horizon: float, frames: int, threads: int, as_json: bool
+) -> int:
+    """Compare planning with its physics alone."""
     check_number("frames", frames, 1, 1e6)
     kind = PLANNERS[controller]
     settings = replace(kind.settings(), samples=samples, horizon=horizon)
@@ -89,6 +134,7 @@ def bench(
 
 
 def _learners(as_json: bool) -> int:
+    """Print what calls of the learners take, us."""
     times = measure_learners()
     if as_json:
         print(json.dumps(times))
@@ -133,6 +179,7 @@ def _studio(samples: int, seconds: float, clients: int, threads: int, as_json: b
         raise UserError("the studio needs NiceGUI: pip install 'tumble[studio]'")
     from tumble.studio.measure import measure
 
+    rehearse(Trial(SCENARIOS["stand"].make(), controller="cpbp", threads=threads).session)  # else nobody here is told
     figures = measure(samples, seconds, clients, threads)
     if as_json:
         print(json.dumps(figures))
@@ -200,4 +247,6 @@ def _physics(bare: Sims, seen: list[tuple[np.ndarray, dict[str, Any]]]) -> float
 
 def main(arguments: list[str]) -> int:
     """Parse and run."""
+    if arguments[:1] == ["cold"]:
+        return tyro.cli(cold, prog="tumble bench cold", args=arguments[1:], config=CONFIG)
     return tyro.cli(bench, prog="tumble bench", args=arguments, config=CONFIG)

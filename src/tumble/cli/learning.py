@@ -10,7 +10,10 @@ from tumble.live.learning import Learning
 
 
 def load_learning(path: Path, frozen: bool, name: str, controller: Controller) -> Learning:
-    """What a controller like this one, called by that name, learned; tells what was wrong with the file."""
+    """What a controller like this one, called by that name, learned; tells what was wrong with the file.
+
+    Whoever takes it closes it, which writes what was added.
+    """
     learning = Learning(path, frozen, name, controller)
     if learning.file.warning is not None:
         Console(stderr=True, highlight=False).print(f"tumble: {learning.file.warning}", markup=False, soft_wrap=True)

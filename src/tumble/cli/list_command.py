@@ -10,6 +10,7 @@ from tumble.cli.options import CONFIG, own_file
 from tumble.controllers import CONTROLLERS
 from tumble.goals import GOALS
 from tumble.scenarios import SCENARIOS
+from tumble.simbicon.gait import BODIES, gait_names
 from tumble.skills.script import FORMS
 
 
@@ -22,6 +23,7 @@ def listing() -> dict[str, dict[str, Any]]:
         },
         "characters": {name: f"{entry.summary} [{_abilities(name)}]" for name, entry in CHARACTERS.items()},
         "capabilities": dict(CAPABILITIES),
+        "gaits": {body: ", ".join(gait_names(body)) for body in BODIES},
         "controllers": {name: entry.summary for name, entry in CONTROLLERS.items()},
         "goals": {name: entry.summary for name, entry in GOALS.items()},
         "scripts": {form.shape: f"{form.summary}, such as '{form.example}'" for form in FORMS},
@@ -33,7 +35,7 @@ def _abilities(name: str) -> str:
 
 
 def show(as_json: Annotated[bool, tyro.conf.arg(name="json")] = False) -> int:
-    """List scenarios, characters with what they can do, controllers, goals, and what scripts are written of.
+    """List scenarios, characters with what they can do and their gaits, controllers, goals, and words of scripts.
 
     Usage: tumble list [FILE.py] [--json]; with a file of your own, what it registers is there too.
 

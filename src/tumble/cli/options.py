@@ -1,4 +1,10 @@
-"""What commands share in reading their options: a user's own file; the controller decides which settings there are."""
+"""What commands share in reading their options: a user's own file; the controller decides which settings there are.
+
+    file, arguments = own_file(["mine.py", "limbo", "--controller", "cem"])       # mine.py is executed
+    settings = usual_settings(arguments, SCENARIOS["limbo"].make)                 # those of cem in limbo
+
+Raw arguments are looked at before a parser is made, because they decide what it is made of.
+"""
 
 from typing import Any
 

@@ -1,4 +1,15 @@
-"""`tumble run [FILE.py] SCENARIO`: run a scenario, one trial or many, and say how it went."""
+"""`tumble run [FILE.py] SCENARIO`: run a scenario, one trial or many, and say how it went.
+
+    main(["push", "--force", "600", "--trials", "10", "--json"])
+
+Options are those of `RunOptions`, the fields of the scenario and the settings of its controller, all beside each
+other: --force is the scenario's, --samples the planner's. So scenario and controller are found in the raw arguments
+before tyro makes a parser. All is checked before anything is simulated, also where files are to be written.
+
+Trials run one after the other with seeds one after the other, each with a fresh controller; what is learned goes on
+from one to the next. A rehearsal before the first compiles what is needed, so that no trial pays for it; results are
+the same without. `--json` prints one object, the contract of which is `Tally.summary`.
+"""
 
 import json
 import time
@@ -15,14 +26,16 @@ from tumble.characters import character
 from tumble.cli.learning import check_frozen, load_learning
 from tumble.cli.options import CONFIG, FLAT, only_scenario, own_file, usual_settings
 from tumble.cli.progress import Interrupt, Progress
-from tumble.control.controller import Controller, closing
+from tumble.control.controller import Controller
 from tumble.controllers import CONTROLLERS, unsuited
 from tumble.errors import UserError, check_number
 from tumble.files import check_place, read_text
 from tumble.goals.wants import Do
 from tumble.live.learning import Learning
 from tumble.live.recording import Recorder
+from tumble.live.rehearsal import called, rehearse
 from tumble.live.session import Session
+from tumble.maths.compiling import CompileProgress, compiling
 from tumble.scenarios import SCENARIOS, Result, Scenario, Trial, run_trial
 from tumble.skills.script import LONGEST
 from tumble.world.scene import Scene
@@ -117,13 +130,25 @@ class Tally:
     wall_seconds: float = 0.0
 
     def add(self, seed: int, result: Result, wall_seconds: float) -> None:
-        """Count a finished trial."""
+        """Count a finished trial.
+
+        Args:
+          wall_seconds: that it took, without compiling before it.
+        """
         self.seeds.append(seed)
         self.results.append(result)
         self.wall_seconds += wall_seconds
 
     def summary(self, scenario: str, controller: str, body: str) -> dict[str, Any]:
-        """The contract of `tumble run --json`."""
+        """The contract of `tumble run --json`.
+
+        Of all trials that came to their end: seeds, successes and their rate, simulated and wall seconds and their
+        ratio, percentiles of a frame's control in ms, simulation steps of planning, simulations that went unstable, and
+        means of the metrics by name; falls are added up. Lists are in the order of the trials.
+
+        Args:
+          scenario, controller, body: names of what was run.
+        """
         plans = 1000 * np.concatenate([result.plan_seconds for result in self.results] or [[0.0]])
         seconds = sum(result.seconds for result in self.results)
         successes = sum(result.success for result in self.results)
@@ -151,7 +176,7 @@ class Tally:
 
 
 def run(options: RunOptions, scenario: Scenario, settings: Any) -> int:
-    """Run all trials, print the summary. Ctrl-C ends after the frame and keeps what was recorded."""
+    """Run all trials, print the summary. Ctrl-C ends after the frame, or the compiler, and keeps what was recorded."""
     check_number("trials", options.trials, 1, 1e6)
     check_number("seed", options.seed, 0, 2**63 - 1)
     check_number("threads", options.threads, 0, 1024)
@@ -161,13 +186,13 @@ def run(options: RunOptions, scenario: Scenario, settings: Any) -> int:
         check_place(options.record)
     check_frozen(options.learned, options.frozen)
     runner = _Runner(options, scenario, settings)
-    with runner, Progress(options.trials) as progress, Interrupt() as interrupt:
-        progress.say("compiling (once after installing)")
-        runner.warm_up()
-        for seed in range(options.seed, options.seed + options.trials):
-            runner.trial(seed, progress, interrupt)
-            if interrupt.seen:
-                break
+    with runner, Progress(options.trials) as progress:
+        runner.warm_up(progress)
+        with Interrupt() as interrupt:
+            for seed in range(options.seed, options.seed + options.trials):
+                runner.trial(seed, progress, interrupt)
+                if interrupt.seen:
+                    break
     summary = runner.tally.summary(scenario.name, runner.controller, runner.character)
     if runner.learned is not None:
         summary["learned"] = len(runner.learned)
@@ -211,27 +236,30 @@ class _Runner:
             self.learned.close()
 
     def scene(self, seed: int) -> Scene:
-        """The scene of a trial."""
+        """The scene of a trial: the same object for all seeds, where neither body nor props depend on them."""
         body = self.scenario.body(self._body, seed)
         usual = body is self._body and not self.scenario.strewn
         return self._scene if usual else self.scenario.scene(body, seed)
 
     def make(self, scene: Scene, seed: int) -> Controller:
-        """A controller for a trial."""
+        """A controller for a trial: a fresh one, whose draws follow from the seed."""
         return CONTROLLERS[self.controller].make(scene, self.settings, seed, self.options.threads)
 
-    def warm_up(self) -> None:
-        """Compile what a frame needs, and one that goes on from another, so that no trial pays for it."""
+    def warm_up(self, progress: Progress) -> None:
+        """Compile what a frame needs, so that no trial pays for it; Ctrl-C ends it at once."""
         want = self._script or self.scenario.wants()
-        session = Session(self._scene, self.make(self._scene, 0), self._scene.state(), want)
-        with closing(session.controller):
-            session.step()
-            session.step()
-        if self.learned is not None:
-            self.learned.learner.warm_up()
+        with compiling(called(self.controller), progress.compiles):
+            rehearse(Session(self._scene, self.make(self._scene, 0), self._scene.state(), want))
+            if self.learned is not None:
+                self.learned.learner.warm_up()
 
     def trial(self, seed: int, progress: Progress, interrupt: Interrupt) -> None:
+        """Run one, with what is compiled on the way shown; it counts where it came to its end."""
         recorders: list[Recorder] = []
+
+        def told(compiled: CompileProgress) -> None:
+            interrupt.compiles(compiled)
+            progress.compiles(compiled)
 
         def watch(session: Session) -> None:
             session.listeners.append(progress)
@@ -250,7 +278,8 @@ class _Runner:
         progress.begin(seed, trial.seconds)
         began = time.perf_counter()
         try:
-            result = run_trial(trial, watch, lambda: interrupt.seen)
+            with compiling(called(self.controller), told):
+                result = run_trial(trial, watch, lambda: interrupt.seen)
         finally:
             for recorder in recorders:
                 self._save(recorder, seed)
@@ -259,6 +288,7 @@ class _Runner:
             progress.end(result.success)
 
     def _save(self, recorder: Recorder, seed: int) -> None:
+        """Write a recording, also of a trial that was interrupted; with several trials its name has the seed."""
         path = self.options.record
         assert path is not None
         if self.options.trials > 1:
@@ -268,7 +298,7 @@ class _Runner:
 
 
 def script_text(given: str) -> str:
-    """A script as it was given, or that of the file it names."""
+    """A script as it was given, or that of the file it names: one that ends in .txt, or that is there."""
     path = Path(given)
     if path.suffix == ".txt" or (len(given) < 256 and path.is_file()):
         return read_text(path, f"the script {path}", LONGEST + 1)
@@ -276,7 +306,13 @@ def script_text(given: str) -> str:
 
 
 def report(summary: dict[str, Any], written: list[Path], learned: Path | None = None) -> None:
-    """Tell people how it went, what was recorded, and which file of what was learned was used."""
+    """Tell people how it went, what was recorded, and which file of what was learned was used.
+
+    Args:
+      summary: of `Tally.summary`, and 'learned', how many situations, where something was.
+      written: recordings.
+      learned: file of what was learned.
+    """
     console = Console(highlight=False)
     won, trials, metrics = summary["successes"], summary["trials"], summary["metrics"]
     colour = "green" if won == trials else "yellow" if won else "red"
@@ -299,4 +335,5 @@ def report(summary: dict[str, Any], written: list[Path], learned: Path | None = 
 
 
 def _span(seeds: list[int]) -> str:
+    """Seeds in words: '3', '3..12', '-' where no trial came to its end."""
     return "-" if not seeds else str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]}..{seeds[-1]}"

@@ -1,4 +1,11 @@
-"""`tumble studio [FILE.py] [SCENARIO]`: watch, touch and direct a character in a browser."""
+"""`tumble studio [FILE.py] [SCENARIO]`: watch, touch and direct a character in a browser.
+
+    main(["push", "--force", "600", "--port", "0", "--no-browser"])
+
+Options are made as those of `tumble run`: its own, the scenario's and the controller's beside each other. What can be
+wrong is said before anything is served: a trial is built for that, which takes some 40 ms and compiles nothing. The
+server itself is imported last, as NiceGUI may be missing and takes half a second.
+"""
 
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -60,7 +67,16 @@ Example, from your phone, in a network that you trust: tumble studio --host 0.0.
 
 
 def studio(options: StudioOptions, scenario: Scenario, settings: Any, file: Path | None = None) -> int:
-    """Check everything, then serve until interrupted."""
+    """Check everything, then serve until interrupted.
+
+    Args:
+      scenario: with its options; those that are not at their defaults go into the `Choice`.
+      settings: of the controller.
+      file: a user's own, which is loaded again whenever it is saved.
+
+    Raises:
+      UserError: what does not go together, a port that is taken, NiceGUI that is not installed.
+    """
     check_number("threads", options.threads, 0, 1024)
     check_number("port", options.port, 0, 65535)
     check_frozen(options.learned, options.frozen)
@@ -86,7 +102,11 @@ def studio(options: StudioOptions, scenario: Scenario, settings: Any, file: Path
 
 
 def main(arguments: list[str]) -> int:
-    """Parse and run. Scenario and controller decide which other options there are."""
+    """Parse and run. Scenario and controller decide which other options there are.
+
+    The scenario may stand anywhere among the options; where none is named, it is 'stand', or the one that a user's
+    file registers.
+    """
     file, arguments = own_file(arguments)
     named = [word for word in arguments if word in SCENARIOS][:1] or [
         word for word in arguments[:1] if not word.startswith("-")

@@ -2,9 +2,9 @@
 
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from tumble.errors import UserError
 from tumble.goals.wants import Want
@@ -83,6 +83,28 @@ class Controller(ABC):
 
     def close(self) -> None:  # noqa: B027 - most have none
         """End threads of its own, which the next control may start again; raises what went wrong in one."""
+
+
+@runtime_checkable
+class Styled(Protocol):
+    """A controller that goes in styles which people change while it goes: those of a walker, gaits of Simbicon.
+
+    A style is a struct with a name, which `tumble.toml` writes and `style_in` reads.
+    """
+
+    @property
+    def styles(self) -> Sequence[Any]:
+        """As they are now; live."""
+
+    @property
+    def own_styles(self) -> Mapping[str, Any]:
+        """Those that it came with, by name."""
+
+    def style_in(self, data: bytes, where: str) -> Any:
+        """The style in the bytes of a file of that name; refuses one that it could not go in."""
+
+    def restyle(self, style: Any) -> None:
+        """Go in this style wherever the one of its name is wanted, from the next control on."""
 
 
 @contextlib.contextmanager

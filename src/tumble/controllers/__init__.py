@@ -18,7 +18,7 @@ from tumble.goals.wants import Want, parts
 from tumble.planners import PLANNERS, Planned, PlannerEntry
 from tumble.planners.playback import Playback
 from tumble.registry import Entry, Registry
-from tumble.simbicon.simbicon import Simbicon
+from tumble.simbicon.simbicon import Simbicon, SimbiconSettings
 from tumble.skills.performer import Performer
 from tumble.walking import Walker, WalkSettings
 from tumble.world.scene import Scene
@@ -63,11 +63,6 @@ def _planned(planner: PlannerEntry) -> None:
 
     entry = ControllerEntry(planner.name, make, planner.summary, planner.where, planner.settings, Planned)
     CONTROLLERS.add(entry)
-
-
-@dataclass(frozen=True)
-class SimbiconSettings:
-    """Simbicon has none: all is in its gaits."""
 
 
 def _walker(scene: Scene, settings: Any, seed: int, threads: int) -> Controller:

@@ -231,6 +231,15 @@ class Relay(Controller):
         """See `Walker`."""
         return self.walking.styles
 
+    @property
+    def own_styles(self) -> Mapping[str, Style]:
+        """See `Walker`."""
+        return self.walking.own_styles
+
+    def style_in(self, data: bytes, where: str) -> Style:
+        """See `Walker`."""
+        return self.walking.style_in(data, where)
+
     def restyle(self, style: Style) -> None:
         """See `Walker`."""
         self.walking.restyle(style)

@@ -15,30 +15,29 @@ sideways, without turning. Those who fell lie limp, and are kept clear of bone b
 nothing.
 """
 
-from collections import namedtuple
 from collections.abc import Mapping
 from dataclasses import dataclass
-from dataclasses import fields as dataclass_fields
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from tumble.control.controller import Controller
-from tumble.crowds.kernel import MEMORY, Starts, World, control_crowd, crowd_record, dance_rows
+from tumble.crowds.kernel import MEMORY, Floor, Starts, World, crowd_record, dance_rows
 from tumble.errors import check_number, choose
 from tumble.goals.wants import Balance, Go, Want
+from tumble.maths.bundles import Address
+from tumble.maths.vectors import yaws
 from tumble.settings import replaced
-from tumble.walking.asking import begin, facing, refusal, wish, wishes_of
-from tumble.walking.body import BONES, DRIVE, Body, body_of
+from tumble.walking.asking import begin, refusal, wish, wishes_of
+from tumble.walking.body import DRIVE, Fields, body_of
+from tumble.walking.kernel import control_rows, rows_of
 from tumble.walking.settings import WalkSettings
-from tumble.walking.style import TRAJECTORIES, Style, load_style, table_of
-from tumble.walking.terrain import terrain_of
-from tumble.walking.walker import Constants
+from tumble.walking.style import Style, load_style, table_of
 from tumble.world.scene import Scene
 from tumble.world.sims import Law, Sims
 
+_MEMORIES = ("walkers", "dancers")  # of `World`
 MOVES = 64  # of a dance, before it begins again
 FALLEN = 0.5  # of its standing height, below which a root is that of somebody who fell
 
@@ -66,16 +65,16 @@ class DanceSettings:
     longest: float = 8.0
 
     def __post_init__(self) -> None:
+        """Refuse numbers below 0, and pairs in the wrong order.
+
+        `longest` is at least `shortest`, `near` and `near_fallen` are above `close`, `pace` is from `slowest` to 2 m/s.
+        """
         for name, value in vars(self).items():
             check_number(name, value, 0)
         check_number("longest", self.longest, self.shortest)
         check_number("near", self.near, self.close + 0.01)
         check_number("near_fallen", self.near_fallen, self.close + 0.01)
         check_number("pace", self.pace, self.slowest, 2.0)
-
-
-# DanceSettings as compiled code takes it.
-Numbers: Any = namedtuple("Numbers", [f.name for f in dataclass_fields(DanceSettings)])  # type: ignore[misc]
 
 
 @cache
@@ -98,51 +97,65 @@ class Crowd(Controller):
     takes = (Balance, Go)
 
     def __init__(self, scene: Scene, settings: DanceSettings = DanceSettings(), seed: int = 0) -> None:
+        """Have all characters of a scene dance; the same seed, the same dances, whoever else is there."""
         self.styles = list(dances().values())
         self.settings, self._seed = settings, seed
         self.move(scene)
 
     def move(self, scene: Scene) -> None:
+        """Go on in another scene, whose characters must be bipeds; the dances are drawn again from the same seed."""
         self.scene, self.drive = scene, choose("drive", DRIVE, scene.drives)
         scene.claim(MEMORY, crowd_record(len(scene.cast)))
-        self._bodies = _stacked([body_of(scene, WalkSettings(), prefix, grips=False) for prefix in scene.cast])
-        self._constants = Constants(*(float(value) for value in vars(WalkSettings()).values()))
-        self._level = terrain_of(scene)._replace(boxes=np.zeros((0, 9)), bars=np.zeros((0, 9)))
+        self._bodies = [body_of(scene, WalkSettings(), prefix, grips=False) for prefix in scene.cast]
         self._table, self._starts = table_of(self.styles), _starts(scene)
         low = [FALLEN * scene.show(scene.state()).xpos[scene.root(prefix), 2] for prefix in scene.cast]
         self._heights, self._lying = np.array(low), np.zeros(len(scene.cast), bool)
-        self._torque, self._angles = np.zeros((len(BONES), 3)), np.zeros(len(TRAJECTORIES))
         self._sims: Sims | None = None
-        self._world: World | None = None
         self._out, self._control = np.zeros((0, 0, 0)), np.zeros((0, 0))
         self._configure(self.settings)
 
     def _configure(self, settings: DanceSettings) -> None:
+        """Take settings, and draw the dances of everybody by them."""
         self.settings = settings
-        self._numbers = Numbers(*(float(value) for value in vars(settings).values()))
-        sizes = np.asarray(self._bodies.size)
+        sizes = [body.size for body in self._bodies]
         self._moves = np.stack([_dance(settings, self.styles, size, [self._seed, i]) for i, size in enumerate(sizes)])
+        self._lay()
 
     def start(self, sims: Sims) -> None:
         """Stand as they are, facing where they face; every dance begins."""
         self._attach(sims)
         memory = sims.memory(MEMORY)
         memory.dancers[:] = 0.0
-        for who, root in enumerate(self._bodies.ids[:, 0]):
-            ahead = facing(sims.view("xquat")[:, root])
+        for who, body in enumerate(self._bodies):
+            ahead = yaws(sims.view("xquat")[:, body.ids[0]])
             begin(memory.walkers[:, who], ahead, self.styles[0])
             memory.dancers.facing[:, who] = ahead
 
     def _attach(self, sims: Sims) -> None:
+        """Have room for the controls of some simulations; nothing where they are the same as before."""
         if sims is not self._sims:
-            self._sims = sims
-            memory, views = sims.memory(MEMORY), [name for name in World._fields if name not in ("walkers", "dancers")]
-            self._world = World(
-                **{name: sims.view(name) for name in views}, walkers=memory.walkers, dancers=memory.dancers
-            )
             people, drive = len(self.scene.cast), self.drive
-            self._out = np.zeros((people, sims.nsim, drive.joints // people))
+            self._sims, self._out = sims, np.zeros((people, sims.nsim, drive.joints // people))
             self._control = np.zeros((sims.nsim, drive.size))
+            self._lay()
+
+    def _lay(self) -> None:
+        """Lay down what compiled code needs, once anything of it is another."""
+        if self._sims is None:
+            return
+        memory, views = self._sims.memory(MEMORY), [name for name in World._fields if name not in _MEMORIES]
+        world = World(**{name: self._sims.view(name) for name in views}, walkers=memory.walkers, dancers=memory.dancers)
+        self._walks = [
+            Address(rows_of(body, None, WalkSettings(), self._table, _own(world, self._starts, who), self._out[who]))
+            for who, body in enumerate(self._bodies)
+        ]
+        bones = np.stack([body.ids for body in self._bodies])
+        self._floor = Address(
+            Floor(
+                self.settings, self.drive.timestep, self._moves, world, self._starts, bones, self._heights, self._lying
+            )
+        )
+        self._fell = memory.dancers.fell
 
     def control(self, sims: Sims) -> Law:
         """The law of a frame, see `law`."""
@@ -151,19 +164,16 @@ class Crowd(Controller):
     def law(self, sims: Sims) -> np.ndarray:
         """Controls (nsim, drive.size) of one physics step; moves the memories on by it. The array is used again."""
         self._attach(sims)
-        dance_rows(
-            self._numbers, self.drive.timestep, self._moves, self._world, self._starts, self._bodies.ids, self._heights,
-            self._lying,
-        )  # fmt: skip
-        control_crowd(
-            self._bodies, self._level, self._constants, self._table, self._world, self._starts, self._torque,
-            self._angles, self._out,
-        )  # fmt: skip
+        dance_rows(self._floor)
+        for walk in self._walks:
+            control_rows(walk)
+        self._out[self._fell.T > 0] = 0.0  # who fell is limp: kicks would fell others
         joints = self.drive.joints
         self._control[:, :joints] = np.moveaxis(self._out, 0, 1).reshape(sims.nsim, joints)
         return self._control
 
     def refuses(self, sims: Sims, want: Want) -> str | None:
+        """What no walker does, and styles that are no dance."""
         return refusal(self.styles, want)
 
     def want(self, sims: Sims, want: Want) -> None:
@@ -174,6 +184,7 @@ class Crowd(Controller):
             memory.dancers.directed[:, 0] = 1.0
 
     def check_parameters(self, changes: Mapping[str, float]) -> None:
+        """Refuse names and values that `DanceSettings` does not take; nothing changes."""
         replaced(self.settings, changes)
 
     def set_parameters(self, changes: Mapping[str, float]) -> None:
@@ -181,13 +192,19 @@ class Crowd(Controller):
         self._configure(replaced(self.settings, changes))
 
 
-def _stacked(bodies: list[Body]) -> Any:
-    """A `Body` whose every field has all bodies' along a new first axis."""
-    fields: Any = [np.stack([np.asarray(value) for value in values]) for values in zip(*bodies, strict=True)]
-    return Body(*fields)
+def _own(world: World, starts: Starts, who: int) -> Fields:
+    """What one character sees as its own: views that begin with it."""
+    said = world.sensordata
+    return Fields(
+        qpos=world.qpos[:, starts.qpos[who] :], qvel=world.qvel[:, starts.qvel[who] :], xipos=world.xipos,
+        xquat=world.xquat, xaxis=world.xaxis, xanchor=world.xanchor, subtree_com=world.subtree_com,
+        com=said[:, starts.com[who] :], com_velocity=said[:, starts.com_velocity[who] :],
+        grounded=said[:, starts.grounded[who] :], site_xpos=world.site_xpos, memory=world.walkers[:, who],
+    )  # fmt: skip
 
 
 def _starts(scene: Scene) -> Starts:
+    """Where each character's own numbers begin in qpos, qvel and sensordata."""
     model, cast = scene.model, scene.cast
     first = [int(model.body_jntadr[scene.root(prefix)]) for prefix in cast]
     channels = {
@@ -200,7 +217,10 @@ def _starts(scene: Scene) -> Starts:
 
 
 def _dance(settings: DanceSettings, styles: list[Style], size: float, seed: list[int]) -> np.ndarray:
-    """(MOVES, 7): moves of a body of some size, drawn from a seed; no style comes twice in a row."""
+    """(MOVES, 7): moves of a body of some size, drawn from a seed; no style comes twice in a row.
+
+    Columns as `tumble.crowds.kernel` numbers them, from SECONDS to TURN. A pace goes ahead or back, alike often.
+    """
     rng = np.random.default_rng(seed)
     style = np.cumsum(rng.integers(1, len(styles), MOVES)) % len(styles)
     usual = np.array([one.period for one in styles])[style]

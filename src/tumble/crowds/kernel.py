@@ -1,16 +1,21 @@
-"""The compiled control of a crowd: every character's walk, and where their dances lead them."""
+"""The compiled control of a crowd: every character's walk, and where their dances lead them.
+
+    dance_rows(Address(Floor(...)))        # before `control_rows` of every walker, once a physics step
+
+`dance_rows` only writes wishes and the dancers' memories; walkers do the rest. Rows do not see each other: the
+characters of one row are the crowd. What it costs grows with the square of their number.
+"""
 
 import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from tumble.maths.bundles import strided
+from tumble.maths.compiled import entry, inner
 from tumble.maths.vectors import clamp, wrapped
-from tumble.walking.body import Body, Fields
-from tumble.walking.kernel import control_rows
+from tumble.walking.asking import wish_style
 from tumble.walking.memory import WALKER
-from tumble.walking.pose import wish_style
 
 MEMORY = "crowd"  # how the claim is called
 DANCER = np.dtype(
@@ -30,6 +35,7 @@ def crowd_record(people: int) -> np.dtype:
     return np.dtype([("walkers", WALKER, (people,)), ("dancers", DANCER, (people,))])
 
 
+_wish_style = inner(wish_style)
 ON_FEET = 1.6  # times the height of one who fell, above which it is
 
 # A move: s it takes, style, s a step, m that feet rise more, rad of bend, m/s ahead, rad of turn.
@@ -46,6 +52,7 @@ class Starts(NamedTuple):
     grounded: np.ndarray
 
 
+@strided
 class World(NamedTuple):
     """Live arrays of all characters, row by row."""
 
@@ -63,56 +70,25 @@ class World(NamedTuple):
     dancers: np.ndarray  # (nsim, characters) of DANCER
 
 
-def _taker(kind: type[Body]) -> Any:
-    """A compiled function of (many, who) that takes one out of many, whose every field has all along its first axis.
+class Floor(NamedTuple):
+    """All that `dance_rows` reads and writes."""
 
-    It is written from the names of the fields, which compiled code cannot go through by itself.
-    """
-    scope: dict[str, Any] = {"kind": kind}
-    fields = ", ".join(f"many.{name}[who]" for name in kind._fields)
-    exec(f"def take(many, who):\n    return kind({fields})", scope)
-    return njit(scope["take"])
-
-
-take_body = _taker(Body)
-
-
-@njit(cache=True)
-def _fields(world, starts, who):  # type: ignore[no-untyped-def]
-    """What one character sees as its own."""
-    return Fields(
-        qpos=world.qpos[:, starts.qpos[who] :],
-        qvel=world.qvel[:, starts.qvel[who] :],
-        xipos=world.xipos,
-        xquat=world.xquat,
-        xaxis=world.xaxis,
-        xanchor=world.xanchor,
-        subtree_com=world.subtree_com,
-        com=world.sensordata[:, starts.com[who] :],
-        com_velocity=world.sensordata[:, starts.com_velocity[who] :],
-        grounded=world.sensordata[:, starts.grounded[who] :],
-        site_xpos=world.site_xpos,
-        memory=world.walkers[:, who],
-    )
+    d: Any  # DanceSettings
+    dt: float  # s a step
+    moves: np.ndarray  # (characters, moves, 7), danced over and over
+    world: World
+    starts: Starts
+    bones: np.ndarray  # (characters, bones), MuJoCo's bodies
+    heights: np.ndarray  # (characters,), m, below which a root is that of somebody who fell
+    lying: np.ndarray  # scratch, (characters,)
 
 
-@njit(cache=True)
-def control_crowd(bodies, terrain, k, styles, world, starts, torque, angles, out):  # type: ignore[no-untyped-def]
-    """Controls (characters, rows, motors) into `out`; see `control_rows`. Who fell is limp: kicks would fell others.
-
-    Args:
-      bodies: a `Body` whose every field has all characters' along its first axis.
-    """
-    for who in range(out.shape[0]):
-        control_rows(take_body(bodies, who), terrain, k, styles, _fields(world, starts, who), torque, angles, out[who])
-        for row in range(out.shape[1]):
-            if world.dancers[row, who].fell > 0.0:
-                out[who, row] = 0.0
-
-
-@njit(cache=True)
+@inner
 def _from_dancer(d, world, starts, row, who, other):  # type: ignore[no-untyped-def]
-    """Away from one who dances, about as long as it is urgent, 0 to 1: by where both will be in a moment."""
+    """Away from one who dances, about as long as it is urgent, 0 to 1: by where both will be in a moment.
+
+    With r the way from it to oneself `foresight` s ahead: r / |r| times (near - |r|) / (near - close) within 0 and 1.
+    """
     mine, theirs = world.qpos[row, starts.qpos[who] :], world.qpos[row, starts.qpos[other] :]
     my_speed = world.sensordata[row, starts.com_velocity[who] :]
     their_speed = world.sensordata[row, starts.com_velocity[other] :]
@@ -123,7 +99,7 @@ def _from_dancer(d, world, starts, row, who, other):  # type: ignore[no-untyped-
     return urge * x, urge * y
 
 
-@njit(cache=True)
+@inner
 def _from_lying(d, world, starts, bones, row, who, other):  # type: ignore[no-untyped-def]
     """Away from all bones of one who lies, as long as the nearest makes it urgent, 0 to 1."""
     mine = world.qpos[row, starts.qpos[who] :]
@@ -137,7 +113,7 @@ def _from_lying(d, world, starts, bones, row, who, other):  # type: ignore[no-un
     return most * sum_x / size, most * sum_y / size
 
 
-@njit(cache=True)
+@inner
 def _crush(d, world, starts, bones, lying, row, who):  # type: ignore[no-untyped-def]
     """The way out of a crush and how urgent it is: a vector of about 1 where somebody or the floor's edge is close.
 
@@ -163,7 +139,7 @@ def _crush(d, world, starts, bones, lying, row, who):  # type: ignore[no-untyped
     return away_x, away_y, closest
 
 
-@njit(cache=True)
+@inner
 def _dance(m, dancer, moves, now):  # type: ignore[no-untyped-def]
     """Want the present move, or begin the next."""
     if now >= dancer.until:
@@ -173,11 +149,11 @@ def _dance(m, dancer, moves, now):  # type: ignore[no-untyped-def]
         dancer.facing = wrapped(dancer.facing + move[TURN])
     move = moves[int(dancer.move - 1.0) % moves.shape[0]]
     m.wish_speed = move[SPEED]
-    wish_style(m, move[STYLE])
+    _wish_style(m, int(move[STYLE]))
     m.wish_period, m.wish_step_height, m.wish_bend = move[PERIOD], move[HEIGHT], move[BEND]
 
 
-@njit(cache=True)
+@inner
 def _step_away(d, m, away_x, away_y):  # type: ignore[no-untyped-def]
     """Go out of a crush, ahead or back and sideways, the more the more urgent it is; nobody turns for that."""
     urge = math.sqrt(away_x * away_x + away_y * away_y)
@@ -193,7 +169,7 @@ def _step_away(d, m, away_x, away_y):  # type: ignore[no-untyped-def]
     m.wish_drift = d.sidestep * share * left
 
 
-@njit(cache=True)
+@inner
 def _shaken(d, dancer, velocity, now):  # type: ignore[no-untyped-def]
     """Whether it was knocked out of its steps a while ago: it neither turns then nor begins another move."""
     speed = math.sqrt(velocity[0] * velocity[0] + velocity[1] * velocity[1])
@@ -205,7 +181,7 @@ def _shaken(d, dancer, velocity, now):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True)
+@inner
 def _notice_falls(world, starts, heights, lying, row):  # type: ignore[no-untyped-def]
     """Who lies; one who fell and kneels, or is pushed about, lies as well."""
     for who in range(lying.size):
@@ -217,18 +193,11 @@ def _notice_falls(world, starts, heights, lying, row):  # type: ignore[no-untype
         lying[who] = dancer.fell > 0.0
 
 
-@njit(cache=True)
-def dance_rows(d, dt, moves, world, starts, bones, heights, lying):  # type: ignore[no-untyped-def]
-    """Have everybody want what its dance wants, steer clear of others, and keep its balance.
-
-    Args:
-      d, dt: see `DanceSettings`; s a step.
-      moves: (characters, moves, 7), danced over and over.
-      world, starts: see `World`, `Starts`.
-      bones: (characters, bones), MuJoCo's bodies.
-      heights: (characters,), m, below which a root is that of somebody who fell.
-      lying: scratch, (characters,).
-    """
+@entry
+def dance_rows(floor):  # type: ignore[no-untyped-def]
+    """Have everybody want what its dance wants, steer clear of others, and keep its balance; see `Floor`."""
+    d, dt, moves, world, starts = floor.d, floor.dt, floor.moves, floor.world, floor.starts
+    bones, heights, lying = floor.bones, floor.heights, floor.lying
     for row in range(world.qpos.shape[0]):
         now = world.time[row]
         _notice_falls(world, starts, heights, lying, row)

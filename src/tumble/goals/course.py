@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 NEAR = 0.1  # m, within which the way to a point is no direction any more
 
@@ -24,27 +23,10 @@ class Course:
 
     def directions(self, com: np.ndarray) -> np.ndarray:
         """(n, 2) unit vectors for centres of mass (n, 3)."""
-        if self.target is None:
-            return _alike(len(com), *self.direction)
-        return _towards(com, *self.target, *self.direction)
-
-
-@njit(cache=True)
-def _alike(n, x, y):  # type: ignore[no-untyped-def]
-    directions = np.empty((n, 2))
-    directions[:, 0], directions[:, 1] = x, y
-    return directions
-
-
-@njit(cache=True)
-def _towards(place, x, y, forward, left):  # type: ignore[no-untyped-def]
-    """(n, 2): unit vectors from places (n, 3) to a point; (forward, left) for those who are there."""
-    directions = np.empty((place.shape[0], 2))
-    for i in range(place.shape[0]):
-        dx, dy = x - place[i, 0], y - place[i, 1]
-        length = np.sqrt(dx * dx + dy * dy)
-        if length > NEAR:
-            directions[i, 0], directions[i, 1] = dx / length, dy / length
-        else:
-            directions[i, 0], directions[i, 1] = forward, left
-    return directions
+        directions = np.empty((len(com), 2))
+        directions[:] = self.direction
+        if self.target is not None:
+            way = self.target - com[:, :2]
+            length = np.sqrt((way * way).sum(axis=1, keepdims=True))
+            np.divide(way, length, out=directions, where=length > NEAR)
+        return directions

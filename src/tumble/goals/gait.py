@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 
 from tumble.errors import UserError, check_number, check_vector
 from tumble.goals.course import Course
 from tumble.goals.goal import Goal, Term
+from tumble.maths.compiled import Given2, Given3, Made2, Places1, entry
 from tumble.world.drives import Servo
 from tumble.world.scene import Scene
 from tumble.world.sims import Rows
@@ -43,17 +43,8 @@ class MotorTorque(Term):
         object.__setattr__(self, "_arrays", (np.array(self.dofs, np.intp), np.array(self.gains)))
 
     def residual(self, sims: Rows) -> np.ndarray:
-        return _torques(sims.view("ctrl"), sims.view("qvel"), *self._arrays)
-
-
-@njit(cache=True)
-def _torques(ctrl, qvel, dofs, gains):  # type: ignore[no-untyped-def]
-    """(n, motors): gain times what is missing to the set-point."""
-    torques = np.empty((ctrl.shape[0], dofs.size))
-    for i in range(ctrl.shape[0]):
-        for j in range(dofs.size):
-            torques[i, j] = gains[j] * (ctrl[i, j] - qvel[i, dofs[j]])
-    return torques
+        dofs, gains = self._arrays
+        return gains * (sims.view("ctrl")[:, : dofs.size] - sims.view("qvel")[:, dofs])
 
 
 @dataclass(frozen=True)
@@ -71,26 +62,26 @@ class Turned(Term):
         object.__setattr__(self, "_arrays", (np.array(self.bodies, np.intp), np.array(self.rest)))
 
     def residual(self, sims: Rows) -> np.ndarray:
-        return _angles(sims.view("xquat"), self.course.directions(sims.view("com")), *self._arrays)
+        angles = np.empty((sims.nsim, len(self.bodies)))
+        _angles(sims.view("xquat"), self.course.directions(sims.view("com")), *self._arrays, angles)
+        return angles
 
 
-@njit(cache=True)
-def _angles(quats, directions, bodies, rest):  # type: ignore[no-untyped-def]
-    """(n, bodies): angles between orientations and the rest's, which is turned into the directions (n, 2)."""
-    angles = np.empty((quats.shape[0], bodies.size))
+@entry
+def _angles(quats: Given3, directions: Given2, bodies: Places1, rest: Given2, angles: Made2) -> None:
+    """2 acos |q . t r|, (n, bodies): from the rest's orientations r, which t turns into the directions (n, 2), to q."""
     for i in range(quats.shape[0]):
         w = math.sqrt(max(0.0, 0.5 * (1.0 + directions[i, 0])))  # half the turn about z
         z = math.copysign(math.sqrt(max(0.0, 0.5 * (1.0 - directions[i, 0]))), directions[i, 1])
         for j in range(bodies.size):
-            q, r = quats[i, bodies[j]], rest[j]
+            b = bodies[j]
             same = (
-                q[0] * (w * r[0] - z * r[3])
-                + q[1] * (w * r[1] - z * r[2])
-                + q[2] * (w * r[2] + z * r[1])
-                + q[3] * (w * r[3] + z * r[0])
+                quats[i, b, 0] * (w * rest[j, 0] - z * rest[j, 3])
+                + quats[i, b, 1] * (w * rest[j, 1] - z * rest[j, 2])
+                + quats[i, b, 2] * (w * rest[j, 2] + z * rest[j, 1])
+                + quats[i, b, 3] * (w * rest[j, 3] + z * rest[j, 0])
             )
             angles[i, j] = 2.0 * math.acos(min(1.0, abs(same)))
-    return angles
 
 
 @dataclass(frozen=True)
@@ -102,18 +93,9 @@ class CourseVelocity(Term):
     name: ClassVar[str] = "course_velocity"
 
     def residual(self, sims: Rows) -> np.ndarray:
-        return _off_course(sims.view("com_velocity"), self.course.directions(sims.view("com")), self.course.speed)
-
-
-@njit(cache=True)
-def _off_course(velocity, directions, speed):  # type: ignore[no-untyped-def]
-    """(n, 3): velocities (n, 3) from speed along directions (n, 2)."""
-    off = np.empty(velocity.shape)
-    for i in range(velocity.shape[0]):
-        off[i, 0] = velocity[i, 0] - speed * directions[i, 0]
-        off[i, 1] = velocity[i, 1] - speed * directions[i, 1]
-        off[i, 2] = min(0.0, velocity[i, 2])
-    return off
+        off = np.minimum(sims.view("com_velocity"), (np.inf, np.inf, 0.0))
+        off[:, :2] -= self.course.speed * self.course.directions(sims.view("com"))
+        return off
 
 
 @dataclass(frozen=True)
@@ -126,19 +108,10 @@ class OverLegs(Term):
 
     def residual(self, sims: Rows) -> np.ndarray:
         com = sims.view("com")
-        feet = [sims.view(f"{foot}.pos") for foot in self.feet]
-        return _off_feet(com, feet[0], feet[-1])
-
-
-@njit(cache=True)
-def _off_feet(com, one, other):  # type: ignore[no-untyped-def]
-    """(n, 3): horizontal way from the middle of two points (n, 3) to com (n, 3); how far com is below the higher."""
-    off = np.empty(com.shape)
-    for i in range(com.shape[0]):
-        off[i, 0] = com[i, 0] - 0.5 * (one[i, 0] + other[i, 0])
-        off[i, 1] = com[i, 1] - 0.5 * (one[i, 1] + other[i, 1])
-        off[i, 2] = max(0.0, max(one[i, 2], other[i, 2]) - com[i, 2])
-    return off
+        one, other = sims.view(f"{self.feet[0]}.pos"), sims.view(f"{self.feet[-1]}.pos")
+        off = com - 0.5 * (one + other)
+        off[:, 2] = np.maximum(0.0, np.maximum(one[:, 2], other[:, 2]) - com[:, 2])
+        return off
 
 
 def gait(

@@ -1,4 +1,11 @@
-"""Goal: what is wanted, as a sum of terms in physical units; Term: one of them."""
+"""Goal: what is wanted, as a sum of terms in physical units; Term: one of them.
+
+    goal = Goal(Velocity(), Upright("pelvis"), alarmed=250.0)
+    goal.values(sims)                     # (nsim, 2): (residual / sigma)^2
+    goal.effort(goal.values(sims))        # (nsim,), in [0, 1]
+
+Costs are -2 log likelihoods: exp(-cost / 2) is alpha of hamalainen2015 eq. 4.
+"""
 
 import copy
 from abc import ABC, abstractmethod
@@ -7,10 +14,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
 from tumble.errors import UserError, check_number, unknown
 from tumble.goals.course import Course
+from tumble.maths.compiled import Flags1, Given1, Given2, Made2, Places1, entry
 from tumble.world.sims import Rows
 
 
@@ -77,6 +84,11 @@ class Goal:
         self.terms, self.pose, self.loose, self.ways, self.course = terms, pose, tuple(loose), ways, course
         self._efforts = [_Effort(tuple(range(len(terms))), calm, alarmed, least_effort)]
         self._weights: Mapping[str, float] = {}
+        self._distinct: list[Term] = []  # of all ways, and where those of each are among them
+        for term in (term for way in ways for term in way.terms):
+            if term not in self._distinct:
+                self._distinct.append(term)
+        self._columns = [[self._distinct.index(term) for term in way.terms] for way in ways]
 
     def __add__(self, other: "Goal") -> "Goal":
         loose = dict.fromkeys((*self.loose, *other.loose))
@@ -121,23 +133,21 @@ class Goal:
 
     def way_costs(self, sims: Rows) -> np.ndarray:
         """(nsim, ways): the sum of the values of every way's terms, inf in broken rows; a new array."""
-        distinct: list[Term] = []
-        for term in (term for way in self.ways for term in way.terms):
-            if term not in distinct:
-                distinct.append(term)
-        values = self._values(sims, distinct)
-        places = [[distinct.index(term) for term in way.terms] for way in self.ways]
-        return np.stack([values[:, columns].sum(axis=1) for columns in places], axis=1)
+        values = self._values(sims, self._distinct)
+        return np.stack([values[:, columns].sum(axis=1) for columns in self._columns], axis=1)
 
     def _values(self, sims: Rows, terms: Sequence[Term]) -> np.ndarray:
         values = np.empty((sims.nsim, len(terms)))
-        for i, term in enumerate(terms):
-            residual = term.residual(sims)
-            _squares(residual if residual.ndim == 2 else residual[:, None], term.sigma, values[:, i])
-            if term.name in self._weights:
-                values[:, i] *= self._weights[term.name]
-        if sims.broken.any():
-            values[sims.broken] = np.inf
+        if not terms:
+            return values
+        residuals = [term.residual(sims) for term in terms]
+        columns = [residual if residual.ndim == 2 else residual[:, None] for residual in residuals]
+        ends, end = np.empty(len(terms), np.intp), 0
+        for t, column in enumerate(columns):
+            ends[t] = end = end + column.shape[1]
+        sigmas = np.array([term.sigma for term in terms], float)
+        weights = np.array([self._weights.get(term.name, 1.0) for term in terms], float)
+        _squares(np.concatenate(columns, axis=1, dtype=float), ends, sigmas, weights, sims.broken, values)
         return values
 
     def cost(self, sims: Rows) -> np.ndarray:
@@ -166,11 +176,18 @@ class _Effort:
         return replace(self, places=tuple(places[i] for i in self.places if i in places))
 
 
-@njit(cache=True)
-def _squares(residual, sigma, out):  # type: ignore[no-untyped-def]
-    """|residual / sigma|^2 of every row (n, d) into out (n,)."""
-    for i in range(residual.shape[0]):
-        total = 0.0
-        for j in range(residual.shape[1]):
-            total += (residual[i, j] / sigma) ** 2
-        out[i] = total
+@entry
+def _squares(residuals: Given2, ends: Places1, sigmas: Given1, weights: Given1, broken: Flags1, values: Made2) -> None:
+    """w_t |r_t / sigma_t|^2 of every row and term t into values (n, terms); inf in broken rows.
+
+    Args:
+      residuals: (n, d), of all terms side by side; those of term t end before column ends[t].
+    """
+    for i in range(residuals.shape[0]):
+        begin = 0
+        for t in range(ends.size):
+            total = 0.0
+            for j in range(begin, ends[t]):
+                total += (residuals[i, j] / sigmas[t]) ** 2
+            values[i, t] = np.inf if broken[i] else weights[t] * total
+            begin = ends[t]

@@ -3,6 +3,9 @@
 goal_of(scene, Go(speed=1.25, heading=0.5))            # 'steer' of hamalainen2015
 goal_of(scene, Go(speed=1.0, style="gait"))            # the cost of rajamaki2017
 goal_of(scene, Together((StayOn(), Reach((0, 0.4, 2)))))
+
+A want says what, a goal says how well: several goals may judge one want (`GO_STYLES`). What no goal judges, scripts and
+some sums for instance, is refused with a sentence; nothing is left out in silence.
 """
 
 from collections.abc import Callable
@@ -56,7 +59,7 @@ def built(goal: str, scene: Scene, options: dict[str, Any]) -> Goal:
 
 
 def _named(want: Single, scene: Scene, go_style: str) -> tuple[str, dict[str, Any]]:
-    """Name and options of the goal that judges a single want."""
+    """Name and options of the goal that judges a single want; options that it left open are not among them."""
     match want:
         case Balance():
             given = {"facing": want.facing, "pose": want.pose, "roll": want.roll}

@@ -2,6 +2,13 @@
 
 `stance_ways` gives `balance` its ways: be balanced in the pose at some moment; or at least be on the feet; or,
 where that is allowed, turn onto the face.
+
+    balance, get_up = stance_ways(scene, "rest")
+    Goal(*terms, ways=(balance, get_up)).way_costs(rollouts.of(rows))    # (n steps, 2)
+
+The fitness of a plan is f = f_d f_s max[f_b, w_u f_u, f_r] (eqs. 3, 11), where f_b and f_u are the largest of
+f_g exp(-|r|^2 / 2) over its steps. In costs, -2 log f, that is the least sum of (residual / sigma)^2 over ways and
+steps, less 2 log w of the way.
 """
 
 import math
@@ -9,9 +16,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
 from tumble.goals.goal import Term, Way
+from tumble.maths.compiled import Given2, Given3, Made2, entry
 from tumble.world.scene import Scene
 from tumble.world.sims import Rows
 
@@ -19,11 +26,20 @@ GET_UP = math.log(1e-4)  # log w_u, eq. 3
 ROLL = math.log(1e-40)  # log w_r, eq. 11
 RISE = 0.1  # m, h below eq. 10: who gets up may be that much higher than the pose
 TOUCHES = 0.005  # sigma of a bone on the ground: 20000 nats each; paper: f = 0, which tells no fall from another
+STEEP = 1e-3  # horizontal part of a unit vector from which on it has a heading; ours
 EASY = 20.0  # how much less speed matters to getting up than to balancing: sigma_vel1 and sigma_vel2, eq. 10
 
 
 def stance_ways(scene: Scene, pose: str, roll: bool = False) -> tuple[Way, ...]:
-    """Be balanced in a pose (f_b), get up (f_u), and where asked for roll onto the face (f_r)."""
+    """Be balanced in a pose (f_b), get up (f_u), and where asked for roll onto the face (f_r).
+
+    r_b = (c / sigma_vel, b, d_com, d_up, q_d), eq. 8: slow, the centre of mass where it is in the pose, upright as in
+    it, joints at its angles. r_u, eq. 10: the same without angles, with `EASY` speeds, and high enough instead.
+
+    Args:
+      pose: of the character; it is read once, as the scene builds it.
+      roll: whether f_r is among the ways.
+    """
     character = scene.character
     left, right = character.feet
     feet = (*character.feet, *character.toes)
@@ -56,7 +72,7 @@ def stance_ways(scene: Scene, pose: str, roll: bool = False) -> tuple[Way, ...]:
 
 @dataclass(frozen=True)
 class ComSpeed(Term):
-    """Horizontal velocity of the centre of mass, m/s. (c, eq. 8)"""
+    """Horizontal velocity of the centre of mass, m/s, (n, 2), a live view. (c, eq. 8)"""
 
     sigma: float = 0.05
     name: ClassVar[str] = "com_speed"
@@ -79,19 +95,28 @@ class BonesSpeed(Term):
         return bone_velocities(sims.view("cvel")[:, bones], sims.view("xipos")[:, bones], sims.view("com"))
 
 
-@njit(cache=True)
-def bone_velocities(spatial, centre, com):  # type: ignore[no-untyped-def]
-    """(n, 3 bones): velocities of centres (n, bones, 3) from MuJoCo's spatial ones (n, bones, 6) about com (n, 3)."""
-    n, bones = centre.shape[:2]
+def bone_velocities(spatial: np.ndarray, centre: np.ndarray, com: np.ndarray) -> np.ndarray:
+    """(n, 3 bones), m/s: v + w x (p - c) of bones with centres p, a new array.
+
+    Args:
+      spatial: (n, bones, 6), MuJoCo's w and v, about c.
+      centre, com: (n, bones, 3) and (n, 3), p and c.
+    """
+    n, bones, _ = centre.shape
     velocity = np.empty((n, 3 * bones))
-    for i in range(n):
-        for j in range(bones):
-            w, v = spatial[i, j, :3], spatial[i, j, 3:]
-            x, y, z = centre[i, j, 0] - com[i, 0], centre[i, j, 1] - com[i, 1], centre[i, j, 2] - com[i, 2]
-            velocity[i, 3 * j] = v[0] + w[1] * z - w[2] * y
-            velocity[i, 3 * j + 1] = v[1] + w[2] * x - w[0] * z
-            velocity[i, 3 * j + 2] = v[2] + w[0] * y - w[1] * x
+    _bone_velocities(spatial, centre, com, velocity)
     return velocity
+
+
+@entry
+def _bone_velocities(spatial: Given3, centre: Given3, com: Given2, velocity: Made2) -> None:
+    for i in range(centre.shape[0]):
+        for j in range(centre.shape[1]):
+            wx, wy, wz = spatial[i, j, 0], spatial[i, j, 1], spatial[i, j, 2]
+            x, y, z = centre[i, j, 0] - com[i, 0], centre[i, j, 1] - com[i, 1], centre[i, j, 2] - com[i, 2]
+            velocity[i, 3 * j] = spatial[i, j, 3] + wy * z - wz * y
+            velocity[i, 3 * j + 1] = spatial[i, j, 4] + wz * x - wx * z
+            velocity[i, 3 * j + 2] = spatial[i, j, 5] + wx * y - wy * x
 
 
 @dataclass(frozen=True)
@@ -106,27 +131,26 @@ class Displaced(Term):
 
     def residual(self, sims: Rows) -> np.ndarray:
         left, right = sims.view(f"{self.left}.pos"), sims.view(f"{self.right}.pos")
-        return _displaced(sims.view("com"), left, right, sims.view("qpos"), self.middle[0], self.middle[1])
+        way = sims.view("com") - 0.5 * (left + right)
+        return turned(way, sims.view("qpos"))[:, :2] - self.middle
 
 
-@njit(cache=True)
-def heading(qpos):  # type: ignore[no-untyped-def]
-    """Cosine and sine of the root's heading, from the quaternion of its free joint at qpos[3:7]."""
-    w, x, y, z = qpos[3], qpos[4], qpos[5], qpos[6]
+def headings(qpos: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Cosines and sines (n,) of the roots' headings, from the quaternions of their free joints at qpos (n, nq)[:, 3:7].
+
+    Where a root looks straight up or down, both are near 0: it has no heading.
+    """
+    w, x, y, z = qpos[:, 3:7].T
     ahead, aside = 1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + w * z)
-    length = max(math.sqrt(ahead * ahead + aside * aside), 1e-3)  # who looks straight up has none
+    length = np.maximum(np.sqrt(ahead * ahead + aside * aside), STEEP)
     return ahead / length, aside / length
 
 
-@njit(cache=True)
-def _displaced(com, left, right, qpos, x, y):  # type: ignore[no-untyped-def]
-    displaced = np.empty((com.shape[0], 2))
-    for i in range(com.shape[0]):
-        c, s = heading(qpos[i])
-        dx = com[i, 0] - 0.5 * (left[i, 0] + right[i, 0])
-        dy = com[i, 1] - 0.5 * (left[i, 1] + right[i, 1])
-        displaced[i, 0], displaced[i, 1] = c * dx + s * dy - x, c * dy - s * dx - y
-    return displaced
+def turned(vectors: np.ndarray, qpos: np.ndarray) -> np.ndarray:
+    """(n, 3): vectors (n, 3) of the world as seen from the roots' headings: x ahead, y to the left."""
+    c, s = headings(qpos)
+    x, y, z = vectors.T
+    return np.stack([c * x + s * y, c * y - s * x, z], axis=1)
 
 
 @dataclass(frozen=True)
@@ -154,18 +178,7 @@ class Tilted(Term):
     name: ClassVar[str] = "tilted"
 
     def residual(self, sims: Rows) -> np.ndarray:
-        return _tilted(sims.view(f"{self.root}.up"), sims.view("qpos"), np.array(self.up))
-
-
-@njit(cache=True)
-def _tilted(up, qpos, wanted):  # type: ignore[no-untyped-def]
-    tilted = np.empty((up.shape[0], 3))
-    for i in range(up.shape[0]):
-        c, s = heading(qpos[i])
-        tilted[i, 0] = c * up[i, 0] + s * up[i, 1] - wanted[0]
-        tilted[i, 1] = c * up[i, 1] - s * up[i, 0] - wanted[1]
-        tilted[i, 2] = up[i, 2] - wanted[2]
-    return tilted
+        return turned(sims.view(f"{self.root}.up"), sims.view("qpos")) - self.up
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,31 @@
-"""The terms that goals are made of: hamalainen2015 section 5."""
+"""The terms that goals are made of: hamalainen2015 section 5.
 
+    term = Height("pelvis", "left_foot", "right_foot", standing=0.95)
+    term.residual(sims)                      # (nsim,), m; 0 or less
+    Goal(term, Velocity()).values(sims)      # (nsim, 2): (s / sigma)^2
+
+A residual is s of the paper, its value (s / sigma)^2, and all values add up to the state cost of eq. 31. Names of parts
+are bodies with sensors; tolerances are the paper's unless a behaviour says otherwise. Residuals are new arrays, but for
+`Spin`, which is a live view: copy it to keep it.
+"""
+
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
 from tumble.goals.goal import Term
+from tumble.maths.compiled import Given2, Made1, Made2, entry
 from tumble.world.sims import Rows
 
 UP = np.array([0.0, 0.0, 1.0])
+LEVEL = 1e-3  # length of a horizontal vector, of a unit vector or in m, below which it is no direction; ours
 
 
 @dataclass(frozen=True)
 class Velocity(Term):
-    """Centre-of-mass velocity differs from a target, m/s. (s_vel)"""
+    """Centre-of-mass velocity differs from a target, m/s: c' - v. (s_vel; with a target section 5.5)"""
 
     sigma: float = 0.25
     target: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -26,7 +37,11 @@ class Velocity(Term):
 
 @dataclass(frozen=True)
 class OverFeet(Term):
-    """Horizontal distance of the centre of mass from the line between the feet, m. (s_com)"""
+    """Horizontal distance of the centre of mass from the line between the feet, m. (s_com)
+
+    (n, 2): c - p, p the nearest point of the stretch from one foot to the other, not of the whole line, so that who
+    leans beyond a foot pays for it.
+    """
 
     left: str
     right: str
@@ -34,24 +49,27 @@ class OverFeet(Term):
     name: ClassVar[str] = "over_feet"
 
     def residual(self, sims: Rows) -> np.ndarray:
-        return _off_line(sims.view("com"), sims.view(f"{self.left}.pos"), sims.view(f"{self.right}.pos"))
+        off = np.empty((sims.nsim, 2))
+        _off_line(sims.view("com"), sims.view(f"{self.left}.pos"), sims.view(f"{self.right}.pos"), off)
+        return off
 
 
-@njit(cache=True)
-def _off_line(point, start, end):  # type: ignore[no-untyped-def]
-    """(n, 2): horizontal way from the nearest point between start and end to point, all (n, 3)."""
-    off = np.empty((point.shape[0], 2))
+@entry
+def _off_line(point: Given2, start: Given2, end: Given2, off: Made2) -> None:
+    """Horizontal way (n, 2) from the nearest point between start and end to point, all (n, 3), m."""
     for i in range(point.shape[0]):
         dx, dy = end[i, 0] - start[i, 0], end[i, 1] - start[i, 1]
         px, py = point[i, 0] - start[i, 0], point[i, 1] - start[i, 1]
         along = min(max((px * dx + py * dy) / (dx * dx + dy * dy + 1e-9), 0.0), 1.0)
         off[i, 0], off[i, 1] = px - along * dx, py - along * dy
-    return off
 
 
 @dataclass(frozen=True)
 class Height(Term):
-    """How far the root is lower above the mean of the feet than when standing, m. (s_y)"""
+    """How far the root is lower above the mean of the feet than when standing, m. (s_y)
+
+    min(0, y_pelvis - y_meanfeet - d_y), with d_y the field `standing`: to be higher is no fault.
+    """
 
     root: str
     left: str
@@ -62,21 +80,21 @@ class Height(Term):
 
     def residual(self, sims: Rows) -> np.ndarray:
         left, right = sims.view(f"{self.left}.pos"), sims.view(f"{self.right}.pos")
-        return _sunk(sims.view(f"{self.root}.pos"), left, right, self.standing)
+        sunk = np.empty(sims.nsim)
+        _sunk(sims.view(f"{self.root}.pos"), left, right, self.standing, sunk)
+        return sunk
 
 
-@njit(cache=True)
-def _sunk(root, left, right, standing):  # type: ignore[no-untyped-def]
-    """(n, 1): how far the root is lower above the mean of the feet than standing, all (n, 3); 0 or less."""
-    sunk = np.empty((root.shape[0], 1))
+@entry
+def _sunk(root: Given2, left: Given2, right: Given2, standing: float, sunk: Made1) -> None:
+    """min(0, z_root - (z_left + z_right) / 2 - standing) of places (n, 3), m, into (n,)."""
     for i in range(root.shape[0]):
-        sunk[i, 0] = min(0.0, root[i, 2] - 0.5 * (left[i, 2] + right[i, 2]) - standing)
-    return sunk
+        sunk[i] = min(0.0, root[i, 2] - 0.5 * (left[i, 2] + right[i, 2]) - standing)
 
 
 @dataclass(frozen=True)
 class FeetApart(Term):
-    """How much farther apart than `limit` the feet are, m. (s_feet)"""
+    """How much farther apart than `limit` the feet are, m: max(0, |l - r| - 0.8). (s_feet)"""
 
     left: str
     right: str
@@ -85,17 +103,17 @@ class FeetApart(Term):
     name: ClassVar[str] = "feet_apart"
 
     def residual(self, sims: Rows) -> np.ndarray:
-        return _farther(sims.view(f"{self.left}.pos"), sims.view(f"{self.right}.pos"), self.limit)
+        farther = np.empty(sims.nsim)
+        _farther(sims.view(f"{self.left}.pos"), sims.view(f"{self.right}.pos"), self.limit, farther)
+        return farther
 
 
-@njit(cache=True)
-def _farther(one, other, limit):  # type: ignore[no-untyped-def]
-    """(n, 1): how much farther apart than limit points (n, 3) are."""
-    farther = np.empty((one.shape[0], 1))
+@entry
+def _farther(one: Given2, other: Given2, limit: float, farther: Made1) -> None:
+    """max(0, |one - other| - limit) of places (n, 3), m, into (n,)."""
     for i in range(one.shape[0]):
         x, y, z = one[i, 0] - other[i, 0], one[i, 1] - other[i, 1], one[i, 2] - other[i, 2]
-        farther[i, 0] = max(0.0, np.sqrt(x * x + y * y + z * z) - limit)
-    return farther
+        farther[i] = max(0.0, math.sqrt(x * x + y * y + z * z) - limit)
 
 
 @dataclass(frozen=True)
@@ -150,19 +168,19 @@ class Facing(Term):
         return _heading(sims.view(f"{self.head}.forward")) - self.direction
 
 
-@njit(cache=True)
-def _heading(forward):  # type: ignore[no-untyped-def]
-    """(n, 2): unit vectors of the horizontal part of vectors (n, 3)."""
-    heading = np.empty((forward.shape[0], 2))
-    for i in range(forward.shape[0]):
-        length = max(np.sqrt(forward[i, 0] ** 2 + forward[i, 1] ** 2), 1e-3)
-        heading[i, 0], heading[i, 1] = forward[i, 0] / length, forward[i, 1] / length
-    return heading
+def _heading(forward: np.ndarray) -> np.ndarray:
+    """(n, 2): unit vectors of the horizontal part of vectors (n, 3); shorter where that is below LEVEL."""
+    flat = forward[:, :2]
+    return flat / np.maximum(np.sqrt((flat * flat).sum(axis=1, keepdims=True)), LEVEL)
 
 
 @dataclass(frozen=True)
 class Damage(Term):
-    """1 where the head touches anything, or anything of one kind. (s_damage: a cost of 10000)"""
+    """1 where the head touches anything, or anything of one kind. (s_damage: a cost of 10000)
+
+    sigma = 0.01 makes the cost the paper's. It is the same at any speed: else who falls leans on walls with the
+    forehead (section 5.1).
+    """
 
     head: str
     by: str = "touch"  # or 'ground', where balls may touch it
@@ -175,7 +193,10 @@ class Damage(Term):
 
 @dataclass(frozen=True)
 class LookAt(Term):
-    """Difference of the head's heading from the horizontal way to a point, unit vectors. (s_fwd)"""
+    """Difference of the head's heading from the horizontal way to a point, unit vectors. (s_fwd, section 5.2)
+
+    (n, 2), 0 where the head is right below or above the point, within LEVEL.
+    """
 
     head: str
     point: tuple[float, float, float]
@@ -184,24 +205,14 @@ class LookAt(Term):
 
     def residual(self, sims: Rows) -> np.ndarray:
         heading = _heading(sims.view(f"{self.head}.forward"))
-        return _turned_away(heading, sims.view(f"{self.head}.pos"), np.array(self.point))
-
-
-@njit(cache=True)
-def _turned_away(heading, place, point):  # type: ignore[no-untyped-def]
-    """(n, 2): heading (n, 2) minus that of the way from place (n, 3) to point; 0 below or above the point."""
-    away = np.zeros((heading.shape[0], 2))
-    for i in range(heading.shape[0]):
-        dx, dy = point[0] - place[i, 0], point[1] - place[i, 1]
-        length = np.sqrt(dx * dx + dy * dy)
-        if length > 1e-3:
-            away[i, 0], away[i, 1] = heading[i, 0] - dx / length, heading[i, 1] - dy / length
-    return away
+        way = self.point[:2] - sims.view(f"{self.head}.pos")[:, :2]
+        length = np.sqrt((way * way).sum(axis=1, keepdims=True))
+        return np.where(length > LEVEL, heading - way / np.maximum(length, LEVEL), 0.0)
 
 
 @dataclass(frozen=True)
 class HandAt(Term):
-    """Way from a target to a hand, m. (s_r)"""
+    """Way from a target to a hand, m, (n, 3). (s_r, section 5.2)"""
 
     hand: str
     target: tuple[float, float, float]
@@ -214,7 +225,7 @@ class HandAt(Term):
 
 @dataclass(frozen=True)
 class OverBall(Term):
-    """Horizontal way from a ball's centre to the centre of mass, m. (s_bcom)"""
+    """Horizontal way from a ball's centre to the centre of mass, m, (n, 2). (s_bcom, section 5.3)"""
 
     ball: str
     sigma: float = 0.025
@@ -226,7 +237,10 @@ class OverBall(Term):
 
 @dataclass(frozen=True)
 class AboveBall(Term):
-    """How far the root is lower above a ball's top than it should be, m. (s_by)"""
+    """How far the root is lower above a ball's top than it should be, m. (s_by, section 5.3)
+
+    min(0, y_pelvis - y_ballTop - d_y), with d_y the field `standing`.
+    """
 
     root: str
     ball: str
@@ -242,7 +256,11 @@ class AboveBall(Term):
 
 @dataclass(frozen=True)
 class UnderBall(Term):
-    """How far the head, or where the character touches the ball, is from being right below it, m. (s_hpos)"""
+    """How far the head, or where the character touches the ball, is from being right below it, m. (s_hpos)
+
+    (n, 3): h_head - h_ball, horizontal, and max(0, y_head - (y_ball - r)) (section 5.4); a head below the ball's lowest
+    point costs no height. In contact, the point of contact counts for the head.
+    """
 
     head: str
     ball: str
@@ -252,15 +270,7 @@ class UnderBall(Term):
 
     def residual(self, sims: Rows) -> np.ndarray:
         ball, contact = sims.view(f"{self.ball}.pos"), sims.view(f"{self.ball}.contact")
-        return _beside(ball, self.radius, contact, sims.view(f"{self.head}.pos"))
-
-
-@njit(cache=True)
-def _beside(ball, radius, contact, head):  # type: ignore[no-untyped-def]
-    """(n, 3): horizontal way from ball to support, and how far the support is above the ball's bottom."""
-    beside = np.empty((ball.shape[0], 3))
-    for i in range(ball.shape[0]):
-        support = contact[i, 1:] if contact[i, 0] > 0 else head[i]
-        beside[i, 0], beside[i, 1] = support[0] - ball[i, 0], support[1] - ball[i, 1]
-        beside[i, 2] = max(0.0, support[2] - (ball[i, 2] - radius))
-    return beside
+        support = np.where(contact[:, :1] > 0, contact[:, 1:], sims.view(f"{self.head}.pos"))
+        beside = support - ball
+        beside[:, 2] = np.maximum(0.0, support[:, 2] - (ball[:, 2] - self.radius))
+        return beside

@@ -20,7 +20,8 @@ Vector: TypeAlias = tuple[float, float, float]
 
 WORLD = 1e6  # beyond which no number of a want makes sense
 SIDES = ("left", "right")
-MANNER = ("style", "period", "step_height", "step_width", "bend", "crouch")  # of `Go`: how, and not where
+# of `Go`: how, and not where
+MANNER = ("style", "other", "mix", "period", "step_height", "step_width", "bend", "crouch")
 WAY = ("speed", "heading", "target")
 
 
@@ -56,13 +57,15 @@ class Go(_Want, frozen=True):
     """Go at a speed along a heading, or to a place, in a manner; what is not given stays as it was.
 
     Styles are the controller's: those of a walker ('happy'), gaits, or the ways in which planners judge going ('steer',
-    'turbo', 'gait').
+    'turbo', 'gait'). Gaits mix: Go(style="walk", other="sad", mix=0.3) is three tenths sad, a mix of 0 the style alone.
     """
 
     speed: float | None = None  # m/s along the heading, negative goes backwards
     heading: float | None = None  # rad from the world's x axis
     target: Vector | None = None  # m, instead of both
     style: str | None = None
+    other: str | None = None  # a second style
+    mix: float | None = None  # share of the second, 0 to 1
     period: float | None = None  # s a step
     step_height: float | None = None  # m
     step_width: float | None = None  # m
@@ -86,8 +89,8 @@ class Go(_Want, frozen=True):
         if self.target is not None:
             check_vector("target", self.target, 3, WORLD, "m")
         for name, value in self.given.items():
-            if name not in ("style", "target"):
-                check_number(name, value, -WORLD, WORLD)
+            if name not in ("style", "other", "target"):
+                check_number(name, value, *((0.0, 1.0) if name == "mix" else (-WORLD, WORLD)))
 
 
 class StayOn(_Want, frozen=True):

@@ -19,7 +19,9 @@ import threading
 import numpy as np
 
 from tumble.errors import UserError, check_number
-from tumble.learners.trees import NUMBERS, RECENT, add, catch_up, clear, gathered, grow, nearest, no_pairs, no_trees
+from tumble.learners.pairs import RECENT, add, no_pairs, release
+from tumble.learners.trees import NUMBERS, clear, gathered, nearest, new_tools, no_trees, tend
+from tumble.maths.bundles import Address
 from tumble.maths.neighbours import Neighbours
 
 LARGEST = 1e15  # number in a state or action: squares and sums of so many fit into float32
@@ -58,6 +60,8 @@ class DensityForest(Neighbours):
         self._trees = no_trees(trees + 1, 4 * capacity, features, numbers)
         self.room = (2 * trees + 1) * capacity + RECENT + 1
         self._pairs = no_pairs(self.room, features, size)
+        self._bundles = Address(self._trees), Address(self._pairs)
+        self._tools = Address(new_tools(self._adding, features)), Address(new_tools(self._working, features))
         self._places = np.arange(trees + 1)  # of the trees in the arrays; the last is being built
         self._order = np.empty(0, np.int32)  # slots gathered for it
         self._stack = np.empty((2 * capacity, 3), np.int64)  # node, start, end in _order: what is to be split
@@ -79,7 +83,8 @@ class DensityForest(Neighbours):
         """Keep a copy of a pair, (features,) and (size,), in all trees."""
         key, value = checked("a state", state, self.features), checked("an action", action, self.size)
         with self._lock:
-            add(self._trees, self._places[:-1], self._pairs, key, value, 2 * self.capacity, self._adding)
+            slot = add(self._pairs, key, value)
+            self._insert(self._places[:-1], np.array([slot], np.int32), self._tools[0])
 
     def nearest(self, x: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Rows and L1 distances of the nearest states that are found; see `Neighbours`, here by float32.
@@ -89,15 +94,27 @@ class DensityForest(Neighbours):
         check_number("k", k, 0)
         queries = checked("states", x, self.features, rows=True)
         with self._lock:
-            return nearest(self._trees, self._places[:-1], self._pairs, queries, min(k, len(self)))
+            return self._nearest(queries, min(k, len(self)))
 
     def recall(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Actions (n, size) of the nearest states that are found, and the L1 distances (n,); 0, inf where none is."""
         queries = checked("states", states, self.features, rows=True)
         with self._lock:
-            rows, distances = nearest(self._trees, self._places[:-1], self._pairs, queries, 1)
+            rows, distances = self._nearest(queries, 1)
             actions = np.where(rows >= 0, self._pairs.actions[rows[:, 0]], 0.0)
         return actions.astype(float), distances[:, 0]
+
+    def _nearest(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Rows (n, k) and distances (n, k); under the lock."""
+        found, best = np.empty((len(queries), k), np.intp), np.empty((len(queries), k))
+        trees, pairs = self._bundles
+        nearest(trees, self._places[:-1], pairs, queries, found, best)
+        return found, best
+
+    def _insert(self, places: np.ndarray, slots: np.ndarray, tools: Address) -> None:
+        """Put pairs into the trees at those places; under the lock."""
+        trees, pairs = self._bundles
+        tend(trees, places, pairs, slots, 2 * self.capacity, 0, slots[:0], self._stack, 0, 0, tools)
 
     def work(self, points: int) -> None:
         """Go on building a tree anew: about so many points are put to 25 planes, and one tree is finished at most.
@@ -109,17 +126,9 @@ class DensityForest(Neighbours):
         with self._turn:
             if self._tree < 0 and not self._begin():
                 return
-            place = self._places[-1]
-            self._depth = grow(
-                self._trees,
-                place,
-                self._pairs.states,
-                self._order,
-                self._stack,
-                self._depth,
-                int(points),
-                self._working,
-            )
+            nothing = self._places[:0], self._bundles[1], self._order[:0], 0
+            built = int(self._places[-1]), self._order, self._stack, self._depth, int(points)
+            self._depth = tend(self._bundles[0], *nothing, *built, self._tools[1])
             if self._depth == 0:
                 self._finish()
 
@@ -129,19 +138,24 @@ class DensityForest(Neighbours):
             if not self._pairs.totals[1]:
                 return False
             self._tree = int(self._working.integers(self.trees))
-            slots = gathered(self._trees, self._places[self._tree], 0, self._pairs)
+            slots = gathered(self._trees, int(self._places[self._tree]))
             self._order = self._working.permutation(slots)[: self.capacity]
             self._pairs.holders[self._order] += 1
             self._since = int(self._pairs.totals[1])
-        clear(self._trees, self._places[-1])
+        clear(self._trees, int(self._places[-1]))
         self._stack[0], self._depth = (0, 0, len(self._order)), 1
         return True
 
     def _finish(self) -> None:
         """Put the new tree in the place of the old one."""
         with self._lock:
-            old, new = self._places[self._tree], self._places[-1]
-            catch_up(self._trees, old, new, self._pairs, self._order, self._since, 2 * self.capacity, self._working)
+            old, new = int(self._places[self._tree]), int(self._places[-1])
+            self._pairs.holders[gathered(self._trees, new)] += 1
+            known = gathered(self._trees, old)
+            since = known[self._pairs.numbers[known] >= self._since]  # added while the new one was built
+            self._insert(self._places[-1:], since, self._tools[1])
+            release(self._pairs, self._order)
+            release(self._pairs, known)
             self._places[self._tree], self._places[-1] = new, old
         self._tree = -1
         self.rebuilt += 1

@@ -1,17 +1,28 @@
-"""Trees of a density forest as arrays, and what is done to them: compiled inner loops of `DensityForest`."""
+"""Trees of a density forest as arrays, and what is done to them: compiled inner loops of `DensityForest`.
+
+    trees, pairs, tools = Address(no_trees(...)), Address(no_pairs(...)), Address(new_tools(rng, features))
+    slot = add(pairs, state, action)
+    tend(trees, places, pairs, np.array([slot]), full, 0, order, stack, 0, 0, tools)
+    nearest(trees, places, pairs, queries, found, best)
+
+All take bundles by their `Address` and change them in place; states and actions are float32 and contiguous. Whoever
+grows trees while another thread adds has tools of its own.
+"""
 
 import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from tumble.learners.pairs import RECENT
+from tumble.maths.bundles import Dice, dice_of
+from tumble.maths.compiled import entry, inner
 from tumble.maths.neighbours import l1, place_last
+from tumble.maths.sampling import below, share
 
 AIM, MOST = 10, 12  # pairs in a leaf: split until there are so many; an old leaf is split when it has more than MOST
 PLANES = 25  # that are tried for a split; the authors' code
 SUBSET = 64  # pairs of a node that planes are judged by; ours
-RECENT = 100  # last pairs that are searched one by one, rajamaki2017 section 3.2
 NUMBERS = 65_536  # normal ones that planes are taken from: to draw them anew took a third of the time
 OVERHEAD = 8  # visits that a split takes besides
 
@@ -37,25 +48,38 @@ class Trees(NamedTuple):
     numbers: np.ndarray
 
 
-class Pairs(NamedTuple):
-    """Pairs in slots that are used again when nobody holds them.
+class Tools(NamedTuple):
+    """What one thread splits nodes with: random numbers, and room that is written anew by every split.
 
     Attributes:
-      states, actions: (room, features), (room, size).
-      holders: (room,), trees that have the pair, one more if it is among the last, one more if gathered.
-      numbers: (room,), how many were added before.
-      free: (room,), a stack of free slots.
-      recent: (RECENT,), slots of the last pairs; pair number i at i % RECENT.
-      totals: (2,): free slots, pairs ever added.
+      dice: of a generator that must live as long.
+      order, stack: (MOST + 1,), (MOST + 1, 3): pairs of a leaf that is split; see `grow`.
+      side: (SUBSET,), where pairs are along a normal.
+      apart, scaled: (SUBSET, features), states from the first, and in standard deviations.
+      mean, square, some: (features,), moments of them; which features are not the same in all.
+      total, squares: (features,), sums over one side of a plane.
     """
 
-    states: np.ndarray
-    actions: np.ndarray
-    holders: np.ndarray
-    numbers: np.ndarray
-    free: np.ndarray
-    recent: np.ndarray
-    totals: np.ndarray
+    dice: Dice
+    order: np.ndarray
+    stack: np.ndarray
+    side: np.ndarray
+    apart: np.ndarray
+    scaled: np.ndarray
+    mean: np.ndarray
+    square: np.ndarray
+    some: np.ndarray
+    total: np.ndarray
+    squares: np.ndarray
+
+
+def new_tools(rng: np.random.Generator, features: int) -> Tools:
+    """Tools that draw from a generator, for states of so many features."""
+    order, stack = np.empty(MOST + 1, np.int32), np.empty((MOST + 1, 3), np.int64)
+    side, some = np.empty(SUBSET, np.float32), np.empty(features, np.intp)
+    apart, scaled = np.empty((2, SUBSET, features), np.float32)
+    mean, square, total, squares = np.empty((4, features), np.float32)
+    return Tools(dice_of(rng), order, stack, side, apart, scaled, mean, square, some, total, squares)
 
 
 def no_trees(trees: int, nodes: int, features: int, numbers: np.ndarray) -> Trees:
@@ -66,15 +90,7 @@ def no_trees(trees: int, nodes: int, features: int, numbers: np.ndarray) -> Tree
     return Trees(normals, offsets, first, leaves, counts, used, numbers)
 
 
-def no_pairs(room: int, features: int, size: int) -> Pairs:
-    """Room for so many pairs."""
-    states, actions = np.empty((room, features), np.float32), np.empty((room, size), np.float32)
-    free = np.arange(room, dtype=np.int32)[::-1].copy()
-    recent = np.empty(RECENT, np.int32)
-    return Pairs(states, actions, np.zeros(room, np.int32), np.zeros(room, np.int64), free, recent, np.array([room, 0]))
-
-
-@njit(cache=True, nogil=True)
+@inner
 def _dot(a, b):  # type: ignore[no-untyped-def]
     """a . b in float32, in eight sums whose order is set: a pair must be found on the side where it was put."""
     a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = np.float32(0.0)
@@ -93,7 +109,7 @@ def _dot(a, b):  # type: ignore[no-untyped-def]
     return ((a0 + a1) + (a2 + a3)) + ((a4 + a5) + (a6 + a7))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def leaf(trees, t, state):  # type: ignore[no-untyped-def]
     """The leaf of tree t that a state falls into."""
     node = 0
@@ -102,33 +118,39 @@ def leaf(trees, t, state):  # type: ignore[no-untyped-def]
     return node
 
 
-@njit(cache=True, nogil=True)
-def nearest(trees, places, pairs, queries, k):  # type: ignore[no-untyped-def]
-    """Slots (n, k) and distances (n, k) of the nearest pairs among the last and in the leaves of the queries."""
-    found, best = np.full((len(queries), k), -1), np.full((len(queries), k), np.inf)
+@entry(nogil=True)
+def nearest(trees, places, pairs, queries, found, best):  # type: ignore[no-untyped-def]
+    """Slots (n, k) and distances (n, k) of the nearest pairs among the last and in the leaves of the queries.
+
+    Args:
+      places: of the trees that are searched.
+      queries: (n, features).
+      found, best: out, -1 and inf where fewer are found; k may be 0.
+    """
+    found[:] = -1
+    best[:] = np.inf
     added = pairs.totals[1]
-    for q in range(len(queries) if k > 0 else 0):
+    for q in range(len(queries) if found.shape[1] > 0 else 0):
         for number in range(added - 1, max(added - RECENT, 0) - 1, -1):
             _consider(found[q], best[q], pairs.recent[number % RECENT], pairs.states, queries[q])
-        for t in places:
-            node = leaf(trees, t, queries[q])
-            for slot in trees.leaves[t, node, : trees.counts[t, node]]:
-                _consider(found[q], best[q], slot, pairs.states, queries[q])
-    return found, best
+        for p in range(places.size):
+            node = leaf(trees, places[p], queries[q])
+            for i in range(trees.counts[places[p], node]):
+                _consider(found[q], best[q], trees.leaves[places[p], node, i], pairs.states, queries[q])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _consider(found, best, slot, states, query):  # type: ignore[no-untyped-def]
     """Put a slot among the nearest so far if it is one; it may be there already, from another tree."""
     distance = l1(states[slot], query)
     if distance < best[-1]:
-        for other in found:
-            if other == slot:
+        for i in range(found.size):
+            if found[i] == slot:
                 return
-        place_last(found, best, slot, distance)
+        place_last(found, best, np.int64(slot), distance)
 
 
-@njit(cache=True)
+@inner
 def _release(pairs, slot):  # type: ignore[no-untyped-def]
     """One holder less; the slot is free after the last."""
     pairs.holders[slot] -= 1
@@ -137,23 +159,26 @@ def _release(pairs, slot):  # type: ignore[no-untyped-def]
         pairs.totals[0] += 1
 
 
-@njit(cache=True)
-def add(trees, places, pairs, state, action, full, rng):  # type: ignore[no-untyped-def]
-    """Put a pair in a slot, among the last, and into the trees."""
-    number = pairs.totals[1]
-    if number >= RECENT:
-        _release(pairs, pairs.recent[number % RECENT])
-    pairs.totals[0] -= 1
-    slot = pairs.free[pairs.totals[0]]
-    pairs.states[slot], pairs.actions[slot], pairs.numbers[slot] = state, action, number
-    pairs.recent[number % RECENT], pairs.holders[slot] = slot, 1
-    pairs.totals[1] += 1
-    for t in places:
-        _insert(trees, t, pairs, slot, full, rng)
+@entry(nogil=True)
+def tend(trees, places, pairs, slots, full, t, order, stack, depth, visits, tools):  # type: ignore[no-untyped-def]
+    """Insert pairs into trees, then go on building one; how many of its nodes are left to split.
+
+    Args:
+      places, slots: of the trees, and of the pairs that each of them gets.
+      full: pairs of a tree from which on a new one takes another's place.
+      t: place of the tree that is built.
+      order: (n,) pairs in it; sorted so that those of a node are neighbours.
+      stack: node, start and end in order of what is to be split; the first `depth` of it.
+      visits: about how many points may be put to planes; 0 to build nothing.
+    """
+    for i in range(slots.size):
+        for p in range(places.size):
+            _insert(trees, places[p], pairs, slots[i], full, tools)
+    return _grow(trees, t, pairs.states, order, stack, depth, visits, tools)
 
 
-@njit(cache=True)
-def _insert(trees, t, pairs, slot, full, rng):  # type: ignore[no-untyped-def]
+@inner
+def _insert(trees, t, pairs, slot, full, tools):  # type: ignore[no-untyped-def]
     """Put a pair into its leaf of tree t, which is split if it must be, or a random one leaves."""
     pairs.holders[slot] += 1
     node = leaf(trees, t, pairs.states[slot])
@@ -164,40 +189,42 @@ def _insert(trees, t, pairs, slot, full, rng):  # type: ignore[no-untyped-def]
             trees.counts[t, node] += 1
             trees.used[t, 1] += 1
             return
-        order, stack = np.empty(MOST + 1, np.int32), np.empty((MOST + 1, 3), np.int64)
-        order[:MOST], order[MOST] = trees.leaves[t, node], slot
-        middle = _split(trees, t, node, pairs.states, order, rng)
+        for i in range(MOST):
+            tools.order[i] = trees.leaves[t, node, i]
+        tools.order[MOST] = slot
+        middle = _split(trees, t, node, pairs.states, tools.order, tools)
         if middle > 0:
             trees.used[t, 1] -= MOST
-            depth = _branch(trees, t, node, stack, 0, 0, middle, MOST + 1)
-            grow(trees, t, pairs.states, order, stack, depth, 1 << 40, rng)
+            depth = _branch(trees, t, node, tools.stack, 0, 0, middle, MOST + 1)
+            _grow(trees, t, pairs.states, tools.order, tools.stack, depth, 1 << 40, tools)
             return
-    i = rng.integers(0, count)
+    i = below(tools.dice, np.int64(count))
     _release(pairs, trees.leaves[t, node, i])
     trees.leaves[t, node, i] = slot
 
 
-@njit(cache=True, nogil=True)
-def grow(trees, t, states, order, stack, depth, visits, rng):  # type: ignore[no-untyped-def]
+@inner
+def _grow(trees, t, states, order, stack, depth, visits, tools):  # type: ignore[no-untyped-def]
     """Split the nodes on the stack, and what comes of them, until `visits` are spent; how many are left to split."""
     while depth > 0 and visits > 0:
         depth -= 1
-        node, start, end = stack[depth]
+        node, start, end = stack[depth, 0], stack[depth, 1], stack[depth, 2]
         middle = 0
         if end - start > AIM:
-            middle = _split(trees, t, node, states, order[start:end], rng)
+            middle = _split(trees, t, node, states, order[start:end], tools)
             visits -= OVERHEAD + min(SUBSET, end - start) + (end - start) // PLANES
         if middle > 0:
             depth = _branch(trees, t, node, stack, depth, start, start + middle, end)
         else:
             count = min(MOST, end - start)  # fewer than there are if no plane separates them: the same states
-            trees.leaves[t, node, :count] = order[start : start + count]
+            for i in range(count):
+                trees.leaves[t, node, i] = order[start + i]
             trees.first[t, node], trees.counts[t, node] = 0, count
             trees.used[t, 1] += count
     return depth
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _branch(trees, t, node, stack, depth, start, middle, end):  # type: ignore[no-untyped-def]
     """Give a node children, and put them on the stack; its new depth."""
     child = trees.used[t, 0]
@@ -208,27 +235,31 @@ def _branch(trees, t, node, stack, depth, start, middle, end):  # type: ignore[n
     return depth + 2
 
 
-@njit(cache=True, nogil=True)
-def _split(trees, t, node, states, order, rng):  # type: ignore[no-untyped-def]
+@inner
+def _split(trees, t, node, states, order, tools):  # type: ignore[no-untyped-def]
     """Choose a node's plane and sort its pairs by side: how many are on the first; 0 if no plane separates any."""
     few = min(SUBSET, order.size)
     for i in range(few):
-        j = rng.integers(i, order.size)
+        j = i + below(tools.dice, order.size - i)
         order[i], order[j] = order[j], order[i]
-    scaled, side = _scaled(states, order[:few]), np.empty(few, np.float32)
+    used, side = _scale(states, order[:few], tools), tools.side[:few]
     width, lowest = states.shape[1], np.inf
     for _ in range(PLANES):
-        start = rng.integers(0, trees.numbers.size - width + 1)
+        start = below(tools.dice, trees.numbers.size - width + 1)
         normal = trees.numbers[start : start + width]
         for i in range(few):
             side[i] = _dot(normal, states[order[i]])
-        offset = between(side, rng.integers(0, few), rng.integers(0, few), rng.random())
+        one = below(tools.dice, few)
+        other = below(tools.dice, few)
+        offset = between(side, one, other, share(tools.dice))
         if np.isnan(offset):
             continue
-        score = _entropy(scaled, side, offset)
+        score = _entropy(tools, side, used, offset)
         if score < lowest:
             lowest = score
-            trees.normals[t, node], trees.offsets[t, node] = normal, offset
+            for i in range(width):
+                trees.normals[t, node, i] = normal[i]
+            trees.offsets[t, node] = offset
     if lowest == np.inf:
         return 0
     normal, offset, first = trees.normals[t, node], trees.offsets[t, node], 0
@@ -239,7 +270,7 @@ def _split(trees, t, node, states, order, rng):  # type: ignore[no-untyped-def]
     return first
 
 
-@njit(cache=True, nogil=True)
+@inner
 def between(side, i, j, u):  # type: ignore[no-untyped-def]
     """An offset that separates points i and j, or i and the next that can be, uniform by u; nan if all are equal."""
     for k in range(side.size):
@@ -251,53 +282,65 @@ def between(side, i, j, u):  # type: ignore[no-untyped-def]
     return np.float32(np.nan)
 
 
-@njit(cache=True, nogil=True)
-def _scaled(states, order):  # type: ignore[no-untyped-def]
-    """States less their mean in standard deviations, (points, features that are not the same in all)."""
-    n, width = order.size, states.shape[1]
-    apart, mean, square = np.empty((n, width), np.float32), np.zeros(width, np.float32), np.zeros(width, np.float32)
-    for i in range(n):
+@inner
+def _scale(states, order, tools):  # type: ignore[no-untyped-def]
+    """States less their mean in standard deviations into tools.scaled, of features that are not the same in all.
+
+    How many such features there are.
+    """
+    n, apart, mean, square = np.float32(order.size), tools.apart, tools.mean, tools.square
+    mean[:] = 0.0
+    square[:] = 0.0
+    for i in range(order.size):
         _subtract(apart[i], states[order[i]], states[order[0]])  # sums of differences keep their digits
         _add_up(mean, square, apart[i])
-    mean /= np.float32(n)
-    square = square / np.float32(n) - mean * mean
-    used = np.flatnonzero(square > 0)
-    scaled = np.empty((n, used.size), np.float32)
-    for i in range(n):
-        for j in range(used.size):
-            scaled[i, j] = apart[i, used[j]] - mean[used[j]]
-    scaled *= 1 / np.sqrt(square[used])
-    return scaled
+    used = 0
+    for j in range(mean.size):
+        mean[j] /= n
+        square[j] = square[j] / n - mean[j] * mean[j]
+        if square[j] > 0:
+            tools.some[used] = j
+            used += 1
+    for j in range(used):
+        feature = tools.some[j]
+        factor = np.float32(1.0) / np.sqrt(square[feature])
+        for i in range(order.size):
+            tools.scaled[i, j] = (apart[i, feature] - mean[feature]) * factor
+    return used
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _subtract(out, a, b):  # type: ignore[no-untyped-def]
     """a - b; like `_add_up`, a function of its own so that it becomes vector instructions."""
     for j in range(out.size):
         out[j] = a[j] - b[j]
 
 
-@njit(cache=True, nogil=True)
-def _entropy(scaled, side, offset):  # type: ignore[no-untyped-def]
-    """Eq. 4 of a split, up to a constant: logs of mixed variances in units of the node's, weighted by points."""
-    n, width = scaled.shape
-    total, square, below = np.zeros(width, np.float32), np.zeros(width, np.float32), 0
+@inner
+def _entropy(tools, side, width, offset):  # type: ignore[no-untyped-def]
+    """Eq. 4 of a split, up to a constant: logs of mixed variances in units of the node's, weighted by points.
+
+    (n_1 sum_j log s_1j + n_2 sum_j log s_2j) / n, with s_ij = (n_i var_ij + 1) / (n_i + 1).
+    """
+    n, total, square, below_offset = side.size, tools.total[:width], tools.squares[:width], 0
+    total[:] = 0.0
+    square[:] = 0.0
     for i in range(n):
         if side[i] < offset:
-            _add_up(total, square, scaled[i])
-            below += 1
-    above, result = n - below, 0.0
+            _add_up(total, square, tools.scaled[i, :width])
+            below_offset += 1
+    above, result = n - below_offset, 0.0
     for start in range(0, width, 16):
         one = other = 1.0  # products of 16 are within 1e+-60
         for j in range(start, min(start + 16, width)):
             mean_square = total[j] * total[j]
-            one *= (square[j] - mean_square / below + 1.0) / (below + 1.0)
+            one *= (square[j] - mean_square / below_offset + 1.0) / (below_offset + 1.0)
             other *= (max(n - square[j] - mean_square / above, 0.0) + 1.0) / (above + 1.0)
-        result += below * math.log(one) + above * math.log(other)
+        result += below_offset * math.log(one) + above * math.log(other)
     return result / n
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _add_up(total, square, row):  # type: ignore[no-untyped-def]
     """Sums of a row and its squares; a function of its own, so that it becomes vector instructions."""
     for j in range(row.size):
@@ -305,33 +348,13 @@ def _add_up(total, square, row):  # type: ignore[no-untyped-def]
         square[j] += row[j] * row[j]
 
 
-@njit(cache=True)
-def gathered(trees, t, since, pairs):  # type: ignore[no-untyped-def]
-    """Slots of the pairs in tree t that have number `since` or a later one."""
-    slots, count = np.empty(trees.used[t, 1], np.int32), 0
-    for node in range(trees.used[t, 0]):
-        for slot in trees.leaves[t, node, : trees.counts[t, node]]:
-            if pairs.numbers[slot] >= since:
-                slots[count] = slot
-                count += 1
-    return slots[:count]
+def gathered(trees: Trees, t: int) -> np.ndarray:
+    """(n,) slots of the pairs in tree t, node by node; a new array."""
+    nodes = trees.used[t, 0]
+    held = np.arange(MOST) < trees.counts[t, :nodes, None]
+    return trees.leaves[t, :nodes][held]
 
 
-@njit(cache=True)
-def clear(trees, t):  # type: ignore[no-untyped-def]
+def clear(trees: Trees, t: int) -> None:
     """Make tree t one empty leaf."""
-    trees.first[t], trees.counts[t] = 0, 0
-    trees.used[t, 0], trees.used[t, 1] = 1, 0
-
-
-@njit(cache=True)
-def catch_up(trees, old, new, pairs, order, since, full, rng):  # type: ignore[no-untyped-def]
-    """Hold what is in the new tree, insert what only the old one has, and release what was gathered and the old one."""
-    for slot in gathered(trees, new, 0, pairs):
-        pairs.holders[slot] += 1
-    for slot in gathered(trees, old, since, pairs):
-        _insert(trees, new, pairs, slot, full, rng)
-    for slot in order:
-        _release(pairs, slot)
-    for slot in gathered(trees, old, 0, pairs):
-        _release(pairs, slot)
+    trees.first[t], trees.counts[t], trees.used[t] = 0, 0, (1, 0)

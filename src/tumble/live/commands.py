@@ -12,8 +12,6 @@ import numpy as np
 
 from tumble.errors import UserError, check_number
 from tumble.goals.wants import Single, Together
-from tumble.walking.style import Style
-from tumble.walking.style_file import style_in
 from tumble.world.props import Ball
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
@@ -137,16 +135,26 @@ class SetParameter(_Command, frozen=True):
 
 
 class Restyle(_Command, frozen=True):
-    """Walk in this style, a text of TOML (`tumble.walking.style_file`), wherever the one of its name is wanted."""
+    """Go in this style, a text of TOML, wherever the one of its name is wanted: a walker's, or a gait.
+
+    Who goes in it reads it (`tumble.control.controller.Styled`), and refuses what it cannot go in.
+    """
 
     style: str
 
-    def check(self, scene: Scene) -> None:
-        self.built()
+    @property
+    def name(self) -> str:
+        """Of the style; only of one that was read before."""
+        return msgspec.toml.decode(self.style, type=_Named).name
 
-    def built(self) -> Style:
-        """The style."""
-        return style_in(self.style.encode(), "restyle")
+    @property
+    def data(self) -> bytes:
+        """The text as bytes of a file."""
+        return self.style.encode()
+
+
+class _Named(msgspec.Struct):
+    name: str
 
 
 Command: TypeAlias = Push | Drag | Release | Explode | Throw | Reset | SetParameter | Restyle | Single | Together

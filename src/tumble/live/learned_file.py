@@ -131,6 +131,7 @@ class LearnedFile:
     # Loading ----------------------------------------------------------------------------------------
 
     def _load_only(self) -> None:
+        """Load without a lock, and without a thread: nothing will be written."""
         if not self.path.exists():
             raise UserError(f"no file {self.path}: nothing was learned yet; run without frozen first")
         with opened(self.path, "rb") as file:
@@ -140,6 +141,7 @@ class LearnedFile:
                 raise UserError(f"{self.path} is not a whole {self._content}: {spoiled}") from None
 
     def _open(self) -> None:
+        """Lock the file, load what it holds, move it aside where it is spoiled, and begin to write."""
         self._new = not self.path.exists()
         self._file = locked(self.path)
         try:
@@ -199,7 +201,7 @@ class LearnedFile:
         return kept
 
     def _check(self, header: LearnedHeader) -> None:
-        """Refuse a file that was made for something else."""
+        """Refuse a file that was made for something else: another body, other features, another planner's plans."""
         if header != self._header:
             theirs, ours = _difference(header, self._header)
             raise UserError(f"{self.path} was made for {theirs}, this is {ours}; choose another file")
@@ -219,7 +221,10 @@ class LearnedFile:
     # Writing ----------------------------------------------------------------------------------------
 
     def _hand_over(self) -> None:
-        """Give the thread what is new. Copied here: a learner may be taught while the thread writes."""
+        """Give the thread what is new. Copied here: a learner may be taught while the thread writes.
+
+        What is appended is what came since the last time; what is replaced is all of it.
+        """
         progress = self._learner.progress
         if progress != self._given:
             self._waiting.put(self._learner.kept(self._given))
@@ -236,6 +241,7 @@ class LearnedFile:
             self._error = error
 
     def _save(self, kept: Kept) -> None:
+        """In the thread: have it on the disk. A file that is replaced is locked before the old one is let go."""
         if self._records is not None:
             self._records.append(self._file, kept)
             return
@@ -244,6 +250,7 @@ class LearnedFile:
         old.close()
 
     def _complain(self) -> None:
+        """Raise, in the session's thread, what went wrong in the writing one."""
         if isinstance(self._error, UserError):
             raise UserError(str(self._error))  # another one every time: each is raised somewhere else
         if self._error is not None:

@@ -29,7 +29,7 @@ from tumble.errors import UserError
 from tumble.files import format_of, header_of, opened, read_arrays, replace_file, write_arrays
 from tumble.goals.wants import Want
 from tumble.live.commands import Command, Drag, Push, Restyle
-from tumble.live.session import Frame, Session
+from tumble.live.session import Frame, Session, restyled
 from tumble.world.scene import Scene
 
 FORMAT = "tumble recording 2"
@@ -45,7 +45,11 @@ class Timed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PartHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a recording says of one of its parts."""
+    """What a recording says of one of its parts.
+
+    Numbers of arrays are here, and the arrays of all parts in one row each: sizes are checked against each other before
+    anything is cut. `frames` that are laws have no control; `held` of them have one.
+    """
 
     index: int  # of its first frame in the session
     frames: int
@@ -65,7 +69,7 @@ class PartHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RecordingHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a recording says of itself."""
+    """What a recording says of itself: who controlled, with which seed and settings, and what it was made with."""
 
     format: str
     scenario: str
@@ -130,7 +134,17 @@ class Part:
         return scene.read(data)
 
     def first_difference(self, recording: "Recording") -> int | None:
-        """Step the physics again; the first frame that differs in any bit, or None."""
+        """Step the physics again; the first frame that differs in any bit, or None.
+
+        A fresh controller is put into the recorded state, with the memory of then. Laws are asked again, planners
+        replaced by who hands out what they chose, so that no plan is made; commands come when they came.
+
+        Args:
+          recording: whose part this is.
+
+        Raises:
+          UserError: the controller has other settings now, or the scene is another one.
+        """
         header = recording.header
         kind = CONTROLLERS[header.controller]
         try:
@@ -139,7 +153,7 @@ class Part:
             raise UserError(f"the recording's settings are none of '{header.controller}': {error}") from None
         controller = played_back(kind.make(self.scene, settings, header.seed, 1), self.controls)
         for style in self.about.styles:
-            controller.restyle(Restyle(style).built())  # type: ignore[attr-defined]
+            restyled(controller, Restyle(style))
         session = Session(self.scene, controller, self.start, self.about.want)
         session.world.load(self.start)  # with the memory of then
         due: dict[int, list[Command]] = {0: list(self.about.forces)}
@@ -257,7 +271,7 @@ def _of_another_version(made: _Made) -> str:
 
 
 def _parts(header: RecordingHeader, arrays: dict[str, np.ndarray], acting: np.ndarray) -> list[Part]:
-    """The parts of a file, whose sizes are checked against what is there."""
+    """The parts of a file, whose sizes are checked against what is there; ValueError where they do not fit."""
     if not header.parts or any(min(part.frames, part.held, part.index) < 0 for part in header.parts):
         raise ValueError("it has no parts, or parts of no frames")
     sizes = {
@@ -294,7 +308,7 @@ def _parts(header: RecordingHeader, arrays: dict[str, np.ndarray], acting: np.nd
 
 
 class _Open:
-    """A part that is being recorded."""
+    """A part that is being recorded: lists that grow by a frame."""
 
     def __init__(self, session: Session) -> None:
         self.scene, self.entry = session.scene, session.entered
@@ -325,6 +339,11 @@ class Recorder:
 
     It begins where no push or drag goes on: their commands lie before the recording, which could not
     be replayed.
+
+    Args:
+      session: that is listened to, until `stop`.
+      scenario, controller, seed: what it is called, who controls, and with which seed that was made.
+      settings: the controller's at its beginning, by name.
     """
 
     def __init__(

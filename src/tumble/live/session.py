@@ -20,15 +20,14 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from tumble.control.controller import Controller
+from tumble.control.controller import Controller, Styled
 from tumble.controllers import refusal
-from tumble.errors import UserError, choose
+from tumble.errors import UserError
 from tumble.goals.wants import Want, kept
 from tumble.live.commands import Command, Drag, Explode, Push, Release, Reset, Restyle, SetParameter, Throw
 from tumble.live.timed import TimedLaw
 from tumble.live.waiting import all_wanted, parameters_in, without_idle
-from tumble.walking.style import Style, builtin_styles
-from tumble.walking.style_file import written
+from tumble.toml import toml_of
 from tumble.world.drives import Servo
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
@@ -78,7 +77,7 @@ class Entered:
       want: all that is wanted.
       forces: pushes and a drag that go on, with what is left of them.
       settings: the controller's, by name.
-      styles: of walking, that are not the builtin ones, as texts; see `Restyle`.
+      styles: that were edited, as texts; see `Restyle`.
     """
 
     index: int
@@ -147,7 +146,7 @@ class Session:
         forces: tuple[Push | Drag, ...] = (*pushes, self._drag) if self._drag is not None else tuple(pushes)
         settings = self.controller.settings
         known = asdict(settings) if is_dataclass(settings) and not isinstance(settings, type) else {}
-        styles = [written(style) for style in styles_of(self.controller) if style not in builtin_styles().values()]
+        styles = [toml_of(style) for style in edited_styles(self.controller)]
         self.entered = Entered(self.index, self.world.state[0].copy(), self.wanted, forces, known, tuple(styles))
 
     def enter(self, scene: Scene, state: np.ndarray | None = None) -> None:
@@ -205,7 +204,7 @@ class Session:
         wanted = self.asked
         for command in commands:
             if isinstance(command, Restyle):
-                self._check_style(command)
+                read_style(self.controller, command)
             elif isinstance(command, Push | Drag | Release | Explode | Throw | Reset | SetParameter):
                 command.check(self.scene)
             else:
@@ -213,12 +212,6 @@ class Session:
         if any(isinstance(command, SetParameter) for command in commands):
             self.controller.check_parameters(parameters_in((*self.waiting, *commands)))
         self.waiting = without_idle((*self.waiting, *commands), self.wanted)
-
-    def _check_style(self, command: Restyle) -> None:
-        known = {style.name: style for style in styles_of(self.controller)}
-        if not known:
-            raise UserError("nobody here walks in a style; choose the controller 'walker'")
-        choose("style", command.built().name, known)
 
     @property
     def asked(self) -> Want | None:
@@ -291,7 +284,7 @@ class Session:
             case Throw() | Reset():
                 command.apply(self.world)
             case Restyle():
-                self.controller.restyle(command.built())  # type: ignore[attr-defined]
+                restyled(self.controller, command)
             case SetParameter():
                 pass  # all at once, after the others
             case _:
@@ -371,6 +364,25 @@ class Session:
         return [_Force(name, force, 1) for name, force in zip(names, impulse / self.scene.dt, strict=True)]
 
 
-def styles_of(controller: Controller) -> list[Style]:
-    """Styles of walking that can be changed; none where nobody walks so."""
-    return list(controller.styles) if hasattr(controller, "restyle") else []  # type: ignore[attr-defined]
+def styles_of(controller: Controller) -> list[Any]:
+    """Styles that can be changed, of a walker or gaits; none where nobody goes so."""
+    return list(controller.styles) if isinstance(controller, Styled) else []
+
+
+def edited_styles(controller: Controller) -> list[Any]:
+    """Those of them that are not as the controller came with them."""
+    own = controller.own_styles if isinstance(controller, Styled) else {}
+    return [style for style in styles_of(controller) if style != own.get(style.name)]
+
+
+def read_style(controller: Controller, command: Restyle) -> Any:
+    """The style of a command; refuses what the controller could not go in."""
+    if not isinstance(controller, Styled):
+        raise UserError("nobody here walks in a style; choose the controller 'walker' or 'simbicon'")
+    return controller.style_in(command.data, "restyle")
+
+
+def restyled(controller: Controller, command: Restyle) -> None:
+    """Have a controller go in a style from now on."""
+    style = read_style(controller, command)
+    controller.restyle(style)  # type: ignore[attr-defined]  # who reads one is Styled

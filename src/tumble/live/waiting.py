@@ -20,8 +20,7 @@ def without_idle(commands: tuple[Command, ...], wanted: Want | None) -> tuple[Co
             case Drag() | Release():
                 idle = any(isinstance(one, Drag | Release) for one in later)
             case Restyle():
-                name = command.built().name
-                idle = any(isinstance(one, Restyle) and one.built().name == name for one in later)
+                idle = any(isinstance(one, Restyle) and one.name == command.name for one in later)
             case Push() | Explode() | Throw() | Reset() | SetParameter():
                 idle = False
             case _:

@@ -12,9 +12,9 @@ of very many, near and not always nearest.
 from abc import ABC, abstractmethod
 
 import numpy as np
-from numba import njit
 
 from tumble.errors import UserError, check_number
+from tumble.maths.compiled import entry, inner
 
 TOGETHER = 8  # features that are added up before rows too far away are left
 ROWS = 256  # rows that are looked at, and left, together; in a recorded motion they are alike
@@ -87,7 +87,7 @@ class ExactNeighbours(Neighbours):
         found, squares = np.zeros((len(queries), k), np.intp), np.full((len(queries), k), np.inf)
         if k:
             newest = (self.added - 1) % self.capacity
-            _search(self._rows, len(self), newest, queries, self._scale(), found, squares)
+            _search(self._rows, len(self), newest, queries, self._scale(), np.empty(ROWS), found, squares)
         return found, np.sqrt(squares)
 
     def _scale(self) -> np.ndarray:
@@ -112,7 +112,11 @@ class Table(Neighbours):
 
     def nearest(self, x: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The nearest rows, exactly; see `Neighbours`. None is near what has no distance, nan for instance."""
-        return _search_table(self._rows, x, min(k, len(self)))
+        k = min(k, len(self))
+        found, best = np.empty((len(x), k), np.intp), np.empty((len(x), k))
+        if k:
+            _search_table(self._rows, x, found, best)
+        return found, best
 
 
 def finite_rows(what: str, rows: np.ndarray, width: int) -> np.ndarray:
@@ -126,13 +130,16 @@ def finite_rows(what: str, rows: np.ndarray, width: int) -> np.ndarray:
     return array
 
 
-@njit(cache=True)
-def _search(rows, length, newest, queries, scale, found, best):  # type: ignore[no-untyped-def]
+@entry
+def _search(rows, length, newest, queries, scale, distances, found, best):  # type: ignore[no-untyped-def]
     """Rows (n, k) and squared distances (n, k) of the nearest of `length` rows, (blocks, features, ROWS); k <= length.
 
     From the newest to the oldest: the last frame's row is near the present one, so that the bound is tight at once.
+
+    Args:
+      distances: (ROWS,) room.
+      found, best: out; best is inf before.
     """
-    distances = np.empty(ROWS)
     for q in range(len(queries)):
         for end, begin in ((newest + 1, 0), (length, newest + 1)):
             while end > begin:
@@ -145,7 +152,7 @@ def _search(rows, length, newest, queries, scale, found, best):  # type: ignore[
                 end = start
 
 
-@njit(cache=True)
+@inner
 def _measure(distances, block, query, scale, bound):  # type: ignore[no-untyped-def]
     """Squared distances of a block's rows into (ROWS,); False as soon as all are beyond the bound."""
     distances[:] = 0.0
@@ -160,7 +167,7 @@ def _measure(distances, block, query, scale, bound):  # type: ignore[no-untyped-
     return True
 
 
-@njit(cache=True)
+@inner
 def _add(distances, feature, value, scale):  # type: ignore[no-untyped-def]
     """Add a feature's squares; a function of its own over plain arrays, so that it becomes vector instructions."""
     for i in range(ROWS):
@@ -168,7 +175,7 @@ def _add(distances, feature, value, scale):  # type: ignore[no-untyped-def]
         distances[i] += difference * difference
 
 
-@njit(cache=True)
+@inner
 def _place_first(found, best, row, distance):  # type: ignore[no-untyped-def]
     """Put a row, no farther than the last, where it belongs among the nearest so far; before those as near."""
     place = best.size - 1
@@ -178,7 +185,7 @@ def _place_first(found, best, row, distance):  # type: ignore[no-untyped-def]
     best[place], found[place] = distance, row
 
 
-@njit(cache=True, nogil=True)
+@inner
 def place_last(found, best, row, distance):  # type: ignore[no-untyped-def]
     """Put a row, nearer than the last, where it belongs among the nearest so far; after those as near."""
     place = best.size - 1
@@ -188,7 +195,7 @@ def place_last(found, best, row, distance):  # type: ignore[no-untyped-def]
     best[place], found[place] = distance, row
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc"})
+@inner(fastmath={"reassoc"})
 def l1(a, b):  # type: ignore[no-untyped-def]
     """L1 distance in float32, summed in an order that suits the processor, which is four times as quick."""
     total = np.float32(0.0)
@@ -197,14 +204,13 @@ def l1(a, b):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True)
-def _search_table(rows, queries, k):  # type: ignore[no-untyped-def]
-    """Rows (n, k) and distances (n, k) of the nearest by L1."""
-    found, best = np.full((len(queries), k), -1), np.full((len(queries), k), np.inf)
-    if k > 0:
-        for q in range(len(queries)):
-            for row in range(len(rows)):
-                distance = l1(queries[q], rows[row])
-                if distance < best[q, -1]:
-                    place_last(found[q], best[q], row, distance)
-    return found, best
+@entry
+def _search_table(rows, queries, found, best):  # type: ignore[no-untyped-def]
+    """Rows (n, k) and distances (n, k) of the nearest by L1, -1 and inf where there are none; k is 1 or more."""
+    found[:] = -1
+    best[:] = np.inf
+    for q in range(len(queries)):
+        for row in range(len(rows)):
+            distance = l1(queries[q], rows[row])
+            if distance < best[q, -1]:
+                place_last(found[q], best[q], row, distance)

@@ -1,54 +1,96 @@
 """Random choices that planners share: resampling, effective counts, truncated Gaussians.
 
-Functions of arrays and of random numbers that the caller drew, so that results depend on the
-caller's generator alone. Compiled with numba on first call.
+    weights = normalise(-0.5 * costs)                    # w, sum 1
+    ancestors = resample(weights, rng.random(32))        # 32 descendants, each row w n times on average
+
+Functions of arrays and of random numbers that the caller drew, so that results depend on the caller's generator
+alone. Those of compiled code take where to write.
 """
 
 import math
 
 import numpy as np
-from numba import njit
+
+from tumble.maths.bundles import random_share, random_word
+from tumble.maths.compiled import Given1, Made1, entry, inner
 
 
-@njit(cache=True)
-def normalise(log_weights):  # type: ignore[no-untyped-def]
-    """Weights that sum to 1 from unnormalised logarithms; uniform where all are -inf."""
-    top = log_weights.max()
-    if not top > -np.inf:
-        return np.full(log_weights.size, 1.0 / log_weights.size)
-    weights = np.exp(log_weights - top)
-    return weights / weights.sum()
+def normalise(log_weights: np.ndarray) -> np.ndarray:
+    """(n,): w = exp(l) / sum exp(l) of logarithms l (n,), a new array; uniform where all are -inf or any is nan."""
+    weights = np.empty(len(log_weights))
+    _normalise(log_weights, weights)
+    return weights
 
 
-@njit(cache=True)
+@entry
+def _normalise(log_weights: Given1, out: Made1) -> None:
+    normalise_into(log_weights, out)
+
+
+@inner
+def normalise_into(log_weights, out):  # type: ignore[no-untyped-def]
+    """`normalise` for compiled code: weights into out (n,), which may be log_weights itself."""
+    n, top, total = log_weights.size, -np.inf, 0.0
+    for i in range(n):
+        if log_weights[i] > top:
+            top = log_weights[i]
+        elif math.isnan(log_weights[i]):
+            top = -np.inf
+            break
+    if top == -np.inf:
+        out[:] = 1.0 / n
+        return
+    for i in range(n):
+        out[i] = math.exp(log_weights[i] - top)
+        total += out[i]
+    for i in range(n):
+        out[i] /= total
+
+
+@inner
 def effective_count(weights):  # type: ignore[no-untyped-def]
-    """1 / sum w^2 of normalised weights: n for equal ones, 1 when one has it all (2015 eq. 18)."""
-    return 1.0 / (weights * weights).sum()
+    """1 / sum w^2 of normalised weights: n for equal ones, 1 when one has it all (hamalainen2015 eq. 18)."""
+    total = 0.0
+    for i in range(weights.size):
+        total += weights[i] * weights[i]
+    return 1.0 / total
 
 
-@njit(cache=True)
-def resample(weights, u):  # type: ignore[no-untyped-def]
+@inner
+def below(dice, n):  # type: ignore[no-untyped-def]
+    """An integer in [0, n), n < 2^31, the one that `Generator.integers(n)` would give (Lemire's method)."""
+    if n == 1:
+        return 0
+    product = random_word(dice.state, dice.word) * n
+    if product & 0xFFFFFFFF < n:
+        least = (0x100000000 - n) % n
+        while product & 0xFFFFFFFF < least:
+            product = random_word(dice.state, dice.word) * n
+    return product >> 32
+
+
+@inner
+def share(dice):  # type: ignore[no-untyped-def]
+    """A number in [0, 1), the one that `Generator.random()` would give."""
+    return random_share(dice.state, dice.share)
+
+
+def resample(weights: np.ndarray, u: np.ndarray) -> np.ndarray:
     """Ancestors for u.size descendants: sorted indices, each expected w n times (systematic), none without weight.
+
+    Descendant i comes from the first row whose cumulative weight is above (i + u) / n.
 
     Args:
       weights: normalised.
       u: one uniform number in [0, 1) per descendant; only u[0] is used.
     """
-    n = u.size
-    ancestors = np.empty(n, np.intp)
-    cumulative, j, last = weights[0], 0, weights.size - 1
-    while last > 0 and weights[last] == 0.0:  # a position may round to 1 or more, or the sum to less
-        last -= 1
-    for i in range(n):
-        position = (i + u[0]) / n
-        while position >= cumulative and j < last:
-            j += 1
-            cumulative += weights[j]
-        ancestors[i] = j
-    return ancestors
+    positions = (np.arange(u.size) + u[0]) / u.size
+    ancestors = weights.cumsum().searchsorted(positions, side="right")
+    some = np.flatnonzero(weights)  # a position may round to 1 or more, or the sum to less
+    return np.minimum(ancestors, some[-1] if some.size else 0)
 
 
-@njit(cache=True)
+@inner
 def normal_quantile(p):  # type: ignore[no-untyped-def]
     """x with Phi(x) = p for p in (0, 0.5], to a relative 1e-9: a rational start, two Halley steps."""
     if p < 1e-300:
@@ -62,7 +104,7 @@ def normal_quantile(p):  # type: ignore[no-untyped-def]
     return x
 
 
-@njit(cache=True)
+@inner
 def truncated_normal(mean, sd, low, high, z, u):  # type: ignore[no-untyped-def]
     """One draw from N(mean, sd^2) kept to [low, high], from a normal z and a uniform u.
 

@@ -1,10 +1,12 @@
 """Features: the state of a character as learners see it, rajamaki2017 eqs. 5 and 6."""
 
+import math
+
 import numpy as np
-from numba import njit
 
 from tumble.goals import Goal
-from tumble.goals.stance import heading
+from tumble.goals.stance import headings
+from tumble.maths.compiled import Given2, Given3, MadeSingle2, Places1, entry
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
@@ -34,7 +36,7 @@ class Features:
         """Features of all rows into (nsim, size)."""
         com = sims.view("com")
         if goal.course is None:
-            directions, speed = _headings(sims.view("qpos")), 0.0
+            directions, speed = _directions(sims.view("qpos")), 0.0
         else:
             directions, speed = goal.course.directions(com), goal.course.speed
         _describe(
@@ -43,43 +45,41 @@ class Features:
         )  # fmt: skip
 
 
-@njit(cache=True)
-def _headings(qpos):  # type: ignore[no-untyped-def]
-    headings = np.empty((qpos.shape[0], 2))
-    for i in range(qpos.shape[0]):
-        c, s = heading(qpos[i])
-        length = np.sqrt(c * c + s * s)
-        if length > 0.5:
-            headings[i, 0], headings[i, 1] = c, s
-        else:  # who looks straight up has none
-            headings[i, 0], headings[i, 1] = 1.0, 0.0
-    return headings
+def _directions(qpos: np.ndarray) -> np.ndarray:
+    """(n, 2): unit vectors along which the roots look; x for who looks straight up."""
+    c, s = headings(qpos)
+    steep = np.sqrt(c * c + s * s) <= 0.5  # they are 1 or near 0
+    return np.stack([np.where(steep, 1.0, c), np.where(steep, 0.0, s)], axis=1)
 
 
-@njit(cache=True)
-def _describe(  # type: ignore[no-untyped-def]
-    out, com, directions, speed, recovering, first, bones, feet, centre, quat, spatial
-):
+@entry
+def _describe(
+    out: MadeSingle2, com: Given2, directions: Given2, speed: float, recovering: float, first: int, bones: int,
+    feet: Places1, centre: Given3, quat: Given3, spatial: Given3,
+) -> None:  # fmt: skip
+    """Features (n, size) of rows whose courses are (n, 2), by MuJoCo's xipos, xquat and cvel (n, bodies, 3, 4, 6)."""
     for i in range(out.shape[0]):
         row, c, s = out[i], directions[i, 0], directions[i, 1]
-        half = np.sqrt(max(0.0, 0.5 * (1.0 + c)))
-        turn = np.copysign(np.sqrt(max(0.0, 0.5 * (1.0 - c))), s)
+        half = math.sqrt(max(0.0, 0.5 * (1.0 + c)))
+        turn = math.copysign(math.sqrt(max(0.0, 0.5 * (1.0 - c))), s)
         row[0], row[1] = speed, recovering
         at = 2
-        for foot in feet:
-            p, w, v = centre[i, foot], spatial[i, foot, :3], spatial[i, foot, 3:]
-            row[at] = LOUD * p[2]
-            row[at + 1] = LOUD * (v[2] + w[0] * (p[1] - com[i, 1]) - w[1] * (p[0] - com[i, 0]))
+        for f in range(feet.size):
+            b = feet[f]
+            x, y = centre[i, b, 0] - com[i, 0], centre[i, b, 1] - com[i, 1]
+            row[at] = LOUD * centre[i, b, 2]
+            row[at + 1] = LOUD * (spatial[i, b, 5] + spatial[i, b, 0] * y - spatial[i, b, 1] * x)
             at += 2
-        for body in range(first, first + bones):
-            p, q, w, v = centre[i, body], quat[i, body], spatial[i, body, :3], spatial[i, body, 3:]
-            x, y, z = p[0] - com[i, 0], p[1] - com[i, 1], p[2] - com[i, 2]
-            vx, vy, vz = v[0] + w[1] * z - w[2] * y, v[1] + w[2] * x - w[0] * z, v[2] + w[0] * y - w[1] * x
-            row[at], row[at + 1], row[at + 2] = c * x + s * y, c * y - s * x, p[2]
-            row[at + 3], row[at + 4], row[at + 5] = c * vx + s * vy, c * vy - s * vx, vz
-            q0, q1 = half * q[0] + turn * q[3], half * q[1] + turn * q[2]
-            q2, q3 = half * q[2] - turn * q[1], half * q[3] - turn * q[0]
+        for b in range(first, first + bones):
+            x, y, z = centre[i, b, 0] - com[i, 0], centre[i, b, 1] - com[i, 1], centre[i, b, 2] - com[i, 2]
+            wx, wy, wz = spatial[i, b, 0], spatial[i, b, 1], spatial[i, b, 2]
+            vx, vy = spatial[i, b, 3] + wy * z - wz * y, spatial[i, b, 4] + wz * x - wx * z
+            row[at], row[at + 1], row[at + 2] = c * x + s * y, c * y - s * x, centre[i, b, 2]
+            row[at + 3], row[at + 4] = c * vx + s * vy, c * vy - s * vx
+            row[at + 5] = spatial[i, b, 5] + wx * y - wy * x
+            q0, q3 = half * quat[i, b, 0] + turn * quat[i, b, 3], half * quat[i, b, 3] - turn * quat[i, b, 0]
+            q1, q2 = half * quat[i, b, 1] + turn * quat[i, b, 2], half * quat[i, b, 2] - turn * quat[i, b, 1]
             sign = 1.0 if q0 >= 0.0 else -1.0  # q and -q are one orientation
             row[at + 6], row[at + 7], row[at + 8], row[at + 9] = sign * q0, sign * q1, sign * q2, sign * q3
-            row[at + 10], row[at + 11], row[at + 12] = c * w[0] + s * w[1], c * w[1] - s * w[0], w[2]
+            row[at + 10], row[at + 11], row[at + 12] = c * wx + s * wy, c * wy - s * wx, wz
             at += 13

@@ -1,4 +1,15 @@
-"""With a ball: standing on one, juggling one. hamalainen2015 sections 5.3 and 5.4."""
+"""With a ball: standing on one, juggling one. hamalainen2015 sections 5.3 and 5.4.
+
+    trial = Trial(OnBall(mass=250.0, rolling=0.5), seed=3)
+    run_trial(trial).metrics
+
+The ball is a prop called 'ball', of the radius of section 5.3. Who stands on it wants `StayOn`, who juggles `Juggle`;
+both can be wanted with a `Reach` together. Success is told from what touched what and where, by `on_top`, not from what
+the planner judges by.
+
+Traps: the ball rolls without slipping at the start (its spin is v / r), so that the first frames have no jolt. A light
+ball rolls away under a step: who steps off and back on again in time has done well.
+"""
 
 import math
 from dataclasses import dataclass
@@ -24,7 +35,11 @@ LEANING = math.cos(math.pi / 4)  # of the trunk's angle from the vertical that s
 
 @dataclass(frozen=True)
 class OnBall(Scenario):
-    """Dropped onto a rolling ball of 50 cm radius, stay on it. Setup B of hamalainen2015 section 5.6."""
+    """Dropped onto a rolling ball of 50 cm radius, stay on it. Setup B of hamalainen2015 section 5.6.
+
+    It begins in a T-pose 5 cm above the ball, which rolls into a direction that the seed draws. Judged over the last
+    second before --until.
+    """
 
     mass: float = 250.0
     """Of the ball, kg."""
@@ -94,7 +109,11 @@ class OnLightBall(OnBall):
 
 @dataclass(frozen=True)
 class OnBallReach(OnBall):
-    """On a resting heavy ball, reach for a point in the air with the left hand."""
+    """On a resting heavy ball, reach for a point in the air with the left hand.
+
+    The point is given at 1 s, 0.3 to 0.6 m away and 1.9 to 2.5 m above the ground. At the end the hand must be within
+    10 cm, and the ball alone carry the body.
+    """
 
     rolling: float = 0.0
     """Speed at which the ball rolls at the start, in a random direction, m/s."""
@@ -119,7 +138,10 @@ class OnBallReach(OnBall):
 
 @dataclass(frozen=True)
 class JuggleBall(Scenario):
-    """Keep a ball off the ground, on the head or any other body part."""
+    """Keep a ball off the ground, on the head or any other body part.
+
+    It is dropped from 25 cm above the head, up to 3 cm beside its middle. Falling is allowed where the ball stays up.
+    """
 
     mass: float = 1.0
     """Of the ball, kg."""

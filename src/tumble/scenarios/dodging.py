@@ -1,4 +1,14 @@
-"""Spheres to dodge and blows to take: hamalainen2014 section 5."""
+"""Spheres to dodge and blows to take: hamalainen2014 section 5.
+
+    trial = Trial(Dodge(throws=3, speed=5.0), seed=7, controller="smc")
+    run_trial(trial).metrics          # throws 3, balanced after so many, hit by so many
+
+The sphere weighs three times what the body does: who is hit falls, and is judged by whether it is balanced again in
+time. Planners see the sphere coming, as it is in the state that they simulate. Metrics tell apart who dodged (no hit)
+from who got up (a hit, and balanced): the paper's rate counts both.
+
+Departures: the density of a sphere is not given; water's is ours, which makes a radius of some 0.37 m for 70 kg.
+"""
 
 import math
 from dataclasses import dataclass
@@ -25,7 +35,8 @@ BLOW = 0.1  # s that a blow takes
 class Dodge(Scenario):
     """Stand ready; a sphere three times as heavy is thrown at the trunk from a random side; be balanced 5 s later.
 
-    Who dodges it is, and who gets up again in time.
+    Who dodges it is, and who gets up again in time. A throw is aimed at where the root is when it is thrown, from
+    --distance, and comes at a height between hip and chest that the seed draws.
     """
 
     throws: int = 1
@@ -86,7 +97,11 @@ class Dodge(Scenario):
         return self.metrics(history)["balanced"] == self.throws
 
     def metrics(self, history: History) -> dict[str, float]:
-        """Spheres thrown, after how many of them it was balanced, and how many touched it."""
+        """Spheres thrown, after how many of them it was balanced, and how many touched it.
+
+        A sphere counts from its throw until it is judged, `after` s later; where throws follow each other, that is when
+        the next one comes.
+        """
         times = [when for when, command in history.commands if isinstance(command, Throw)]
         touched = history.of("ball.contact")[:, 0] > 0
         flights = [
@@ -101,7 +116,10 @@ class Dodge(Scenario):
 
 @dataclass(frozen=True)
 class DodgeHeavy(Dodge):
-    """The same with a high centre of mass, more time to get up, and rolling off the back: HV2 of figure 12."""
+    """The same with a high centre of mass, more time to get up, and rolling off the back: HV2 of figure 12.
+
+    Turning onto the face is a way of the goal here, which planners of whole plans choose among; see `Balance.roll`.
+    """
 
     after: float = 8.0
     """When it is judged, s after a throw."""
@@ -114,7 +132,11 @@ class DodgeHeavy(Dodge):
 
 @dataclass(frozen=True)
 class Impulse(Scenario):
-    """Stand ready; be hit on a random bone for 0.1 s, sideways or upwards, at a random time; be balanced 5 s later."""
+    """Stand ready; be hit on a random bone for 0.1 s, sideways or upwards, at a random time; be balanced 5 s later.
+
+    Directions are uniform on the upper half of a sphere, bones as likely as each other whatever their size. 60 N s
+    change the speed of 70 kg by 0.9 m/s.
+    """
 
     impulse: float = 60.0
     """Of the blow, N s: force times 0.1 s."""

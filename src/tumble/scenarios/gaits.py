@@ -1,6 +1,13 @@
 """Gaits that are learned while they are needed: rajamaki2017 section 4.
 
-Who falls is put back on its feet, as in the paper's tests, and goes on with what it learned.
+    trial = Trial(LearnWalk(), seed=3, controller="mcts")
+    run_trial(trial).metrics["stable_wall_seconds"]
+
+Who falls is put back on its feet, as in the paper's tests, and goes on with what it learned. Controllers that do not
+learn may be put to them: they show what the learning is worth.
+
+Traps: `stable_wall_seconds` is time of this machine, compiling left out only if somebody rehearsed before; settings for
+one leg (`ONE_LEG`) are the scenario's, and are where a controller of that name begins in it.
 """
 
 import math
@@ -26,7 +33,7 @@ LYING = 1.5  # s until it is put back on its feet; authors' code: after 1 s of p
 
 
 def back_up(history: History, after: float = LYING) -> list[Command]:
-    """A `Reset` for who has been down so long."""
+    """A `Reset` for who has been down so long, s; asked between all frames, as `Setup.respond` is."""
     return [Reset()] if history.down > after - 0.5 * history.scene.dt else []
 
 
@@ -81,7 +88,7 @@ class LearnWalk(Scenario):
 
 @dataclass(frozen=True)
 class LearnHop(LearnWalk):
-    """The same on one leg."""
+    """The same on one leg, with settings of its own (`ONE_LEG`)."""
 
     name: ClassVar[str] = "learn-hop"
     summary: ClassVar[str] = "learn to hop on one leg at 1 m/s from nothing: 10 s without a fall within 60 s"
@@ -107,7 +114,11 @@ def ups_and_downs(history: History) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Pole(Scenario):
-    """Walk to a pole, which moves elsewhere when it is reached: figure 4."""
+    """Walk to a pole, which moves elsewhere when it is reached: figure 4.
+
+    Poles are drawn from the trial's seed and their number, so that the third is the same whenever it comes; each is
+    --near to --far from the one before, in any direction. Falling costs time and nothing else.
+    """
 
     near: float = 3.0
     """Shortest way that the pole moves, m."""
@@ -163,14 +174,17 @@ class Pole(Scenario):
 
 
 def placed(history: History) -> list[tuple[float, float, float]]:
-    """Where the poles were and the last one is, m."""
+    """Where the poles were and the last one is, m: the targets of all `Go` that have one, also those of people."""
     goes = [command for _, command in history.commands if isinstance(command, Go)]
     return [go.target for go in goes if go.target is not None]
 
 
 @dataclass(frozen=True)
 class TurnGait(Scenario):
-    """Walk; every 6 s the direction changes by 45 to 135 degrees to either side, for 30 s."""
+    """Walk; every 6 s the direction changes by 45 to 135 degrees to either side, for 30 s.
+
+    Half of the pace along what is wanted is enough, as the speed along a new direction begins at 0 or below.
+    """
 
     pace: float = PACE
     """Speed that is asked for, m/s."""
@@ -200,7 +214,7 @@ class TurnGait(Scenario):
 
 @dataclass(frozen=True)
 class Stop(Scenario):
-    """Walk for 5 s, then stand still."""
+    """Walk for 5 s, then stand still. Who was put back on its feet meanwhile has not stopped by itself, and fails."""
 
     pace: float = PACE
     """Speed that is asked for at first, m/s."""
@@ -243,7 +257,11 @@ class Stop(Scenario):
 
 @dataclass(frozen=True)
 class PlanarNet(Scenario):
-    """Learn in the plane with search, then go on by the network alone: section 5.2."""
+    """Learn in the plane with search, then go on by the network alone: section 5.2.
+
+    Search is switched off by its setting, in the same session: what was learned so far is all there is. Well done: no
+    body contact while alone, and 80 % of the pace.
+    """
 
     pace: float = PACE
     """Speed that is asked for, m/s."""

@@ -46,7 +46,8 @@ class History:
         self.scene, self.began = scene, began
         self.wants: list[tuple[float, Want]] = [] if want is None else [(began, want)]
         self._clock = time.perf_counter()
-        self._standing = scene.show(scene.state("rest")).body(scene.character.root).xipos[2]
+        x, _, z = scene.show(scene.state("rest")).body(scene.character.root).xipos
+        self._standing = z - scene.ground.height(x)
         feet = (*scene.character.feet, *scene.character.toes)
         self._others = np.array([bone not in feet for bone in scene.bones])
         self._rows = np.empty((64, scene.model.nsensordata))  # of the sensors; those of `frames` count
@@ -168,8 +169,9 @@ class History:
 
     @property
     def height(self) -> np.ndarray:
-        """(frames,): of the root over its standing height."""
-        return self.of(f"{self.scene.character.root}.pos")[:, 2] / self._standing
+        """(frames,): of the root above the ground over its standing height."""
+        place = self.of(f"{self.scene.character.root}.pos")
+        return (place[:, 2] - self.scene.ground.height(place[:, 0])) / self._standing
 
     @property
     def upright(self) -> np.ndarray:

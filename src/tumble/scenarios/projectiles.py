@@ -1,4 +1,12 @@
-"""Going on while heavy spheres are thrown at one: rajamaki2017 section 4.3, figure 5."""
+"""Going on while heavy spheres are thrown at one: rajamaki2017 section 4.3, figure 5.
+
+    trial = Trial(WalkProjectiles(every=6.0), seed=3, controller="mcts")
+    run_trial(trial).metrics          # throws, hits, survived, downs, resets
+
+Throws answer to where the character is going, so they are responses and no events: each is drawn from the trial's seed
+and its own number, and is the same whether one came there at once or went on from the past. Who stays down longer than
+a hit is judged for is put back on its feet, and goes on.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -111,7 +119,10 @@ def thrown(history: History, seed: int, count: int) -> Throw:
 
 
 def hits(history: History, throws: Sequence[int]) -> list[int]:
-    """Frames in which a sphere, thrown in these frames, first touched the character, early enough to be judged."""
+    """Frames in which a sphere, thrown in these frames, first touched the character, early enough to be judged.
+
+    A flight ends where the next sphere is thrown, as there is one sphere: at most one hit a throw.
+    """
     touched = history.of("ball.contact")[:, 0] > 0
     judged = history.frames - round(AFTER / history.scene.dt)
     flights = [slice(start, end) for start, end in pairwise([*throws, history.frames])]

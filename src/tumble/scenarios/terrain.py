@@ -1,4 +1,14 @@
-"""Over and under things while walking: obstacles, bars, stairs. coros2010 section 5.5.4, figures 5.11 and 5.12."""
+"""Over and under things while walking: obstacles, bars, stairs. coros2010 section 5.5.4, figures 5.11 and 5.12.
+
+    trial = Trial(Duck(lowest=1.2, hurdles=False), seed=3)
+    run_trial(trial).metrics["touches"]         # s that more than feet touched anything
+
+The boxes are part of the ground: a walker looks at them, plans its steps over and bends under them, which takes the
+part of its code that knows terrain. They lie across a way straight ahead, and the seed draws their measures.
+
+Traps: limits of the options are what the `biped` can do (`HIGHEST`, `STEEPEST`, `LOWEST`, in m); for bodies of other
+proportions they are too wide or too narrow. The time allowed grows with the way, at 0.2 m/s.
+"""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -24,7 +34,14 @@ SLOWEST = 0.2  # m/s, mean speed at which the way takes all the time there is
 
 
 class CrossingCourse(Scenario):
-    """Walk straight ahead along boxes that the seed decides on, all the way, and touch nothing but with the feet."""
+    """Walk straight ahead along boxes that the seed decides on, all the way, and touch nothing but with the feet.
+
+    Well done is the centre of mass a metre beyond the last box at any time, no fall, and in no frame anything but feet
+    on the ground or on a box.
+
+    Attributes:
+      pace: m/s that are asked for.
+    """
 
     controllers: ClassVar[tuple[str, ...]] = ("walker", "relay")
     characters: ClassVar[tuple[str, ...]] = ("biped",)
@@ -64,7 +81,13 @@ def end_of(scene: Scene) -> float:
 
 
 def across(name: str, first: float, thick: float, bottom: float, top: float, turn: float = 0.0) -> Box:
-    """A box across the way, part of the ground."""
+    """A box across the way, part of the ground.
+
+    Args:
+      first, thick: m along the way where it begins, and how far it goes on.
+      bottom, top: heights, m.
+      turn: rad from square to the way.
+    """
     middle = (first + thick / 2, 0.0, (bottom + top) / 2)
     return Box(name, middle, (thick / 2, WIDE, (top - bottom) / 2), turn, ground=True)
 
@@ -104,7 +127,10 @@ class StepOver(CrossingCourse):
 
 @dataclass(frozen=True)
 class Duck(CrossingCourse):
-    """Walk under three bars at random heights, with hurdles before, under and behind them."""
+    """Walk under three bars at random heights, with hurdles before, under and behind them.
+
+    Bars are 2.4 to 3 m apart; a hurdle stands up to 0.6 m before or behind each, where one is still bent.
+    """
 
     lowest: float = 1.3
     """Of the lowest bar that may come, m; the highest is 1.65."""
@@ -137,7 +163,7 @@ class Duck(CrossingCourse):
 
 @dataclass(frozen=True)
 class Stairs(CrossingCourse):
-    """Walk up stairs, along a landing, and down again."""
+    """Walk up stairs, along a landing, and down again. The seed draws where they begin and how long the landing is."""
 
     rise: float = 0.15
     """Of a step, m."""

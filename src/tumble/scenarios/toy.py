@@ -1,6 +1,7 @@
 """The toy of hamalainen2015 figure 2: a point that flies ahead at constant speed and steers up and down.
 
-    from tumble import CPBP, toy
+    from tumble import CPBP
+    from tumble.scenarios import toy
     scene = toy.scene()
     plan = CPBP(scene, toy.settings()).plan(toy.start(scene), toy.goal())
     plan.path[:, [0, 2]]  # ahead and up, m
@@ -18,7 +19,6 @@ from typing import Any, ClassVar
 
 import mujoco
 import numpy as np
-from numba import njit
 
 from tumble.characters import Character, Joint
 from tumble.goals import Goal, Term
@@ -89,15 +89,10 @@ class Clear(Term):
         return depths(sims.view("point.pos"), np.array(self.discs, float).reshape(-1, 3))
 
 
-@njit(cache=True)
-def depths(place, discs):  # type: ignore[no-untyped-def]
+def depths(place: np.ndarray, discs: np.ndarray) -> np.ndarray:
     """(n, discs): how deep points (n, 3) are in discs (ahead, up, radius), m, 0 outside."""
-    deep = np.empty((place.shape[0], discs.shape[0]))
-    for i in range(place.shape[0]):
-        for j in range(discs.shape[0]):
-            away = np.hypot(place[i, 0] - discs[j, 0], place[i, 2] - discs[j, 1])
-            deep[i, j] = max(0.0, discs[j, 2] - away)
-    return deep
+    ahead, up, radius = discs.T
+    return np.maximum(0.0, radius - np.hypot(place[:, :1] - ahead, place[:, 2:] - up))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,11 @@
-"""Walking on whatever happens: who is knocked down gets up and goes where it was going."""
+"""Walking on whatever happens: who is knocked down gets up and goes where it was going.
+
+    trial = Trial(WalkOn(force=1000.0), seed=3000, controller="relay")
+    run_trial(trial).metrics["recovered"]       # share of falls after which it stood tall within 10 s
+
+Blows and turns come by the clock, whatever the character does meanwhile: who is slow to rise is struck again on the
+ground. 1000 N for 0.15 s are 150 N s, which change the speed of 70 kg by 2 m/s: they are meant to fell a walker.
+"""
 
 import math
 from dataclasses import dataclass
@@ -25,7 +32,11 @@ SMOOTH = 0.5  # s over which that is averaged: a step
 
 @dataclass(frozen=True)
 class WalkOn(Scenario):
-    """Walk along a course of headings and be struck every 10 s hard enough to fall; get up and walk on, for 60 s."""
+    """Walk along a course of headings and be struck every 10 s hard enough to fall; get up and walk on, for 60 s.
+
+    A heading changes by up to 1 rad every 6 s. A blow comes from any side, on trunk, head or a thigh, alike. Well done:
+    it lasted, and after every fall it stood tall again before the end.
+    """
 
     force: float = 1000.0
     """Of a blow of 0.15 s on trunk, head or a thigh from any side, N."""
@@ -67,7 +78,12 @@ class WalkOn(Scenario):
         return history.lasted(self.until) and all(up is not None for _, up in _falls(history))
 
     def metrics(self, history: History) -> dict[str, float]:
-        """Falls, the share of them recovered in time, of time on its feet, and of getting up; s to rise, to walk."""
+        """Falls, the share of them recovered in time, of time on its feet, and of getting up; s to rise, to walk.
+
+        `rise_seconds` are from the fall until it stands tall, `again_seconds` from then until it walks at half its
+        pace; both are means over those falls in which that happened, with the slowest beside them. Where nobody fell,
+        `recovered` is 1.
+        """
         falls, dt = _falls(history), history.scene.dt
         rises = [(up - down) * dt for down, up in falls if up is not None]
         ups = [up for _, up in falls if up is not None]

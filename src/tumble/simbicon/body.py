@@ -1,10 +1,18 @@
-"""What the compiled control of Simbicon knows of a scene: constants in `Bones`, live arrays in `Live`."""
+"""What the compiled control of Simbicon knows of a scene: constants in `Bones`, live arrays in `Live`.
+
+    scene.claim(MEMORY, SIMBICON)
+    bones, live = bones_of(scene), live_of(sims)
+
+All that a row remembers, what was chosen for it included, is its record of SIMBICON in the state: whoever copies the
+row copies the walker. Numbers of gaits are those of `Simbicon.gaits`.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from tumble.errors import UserError
+from tumble.maths.bundles import strided
 from tumble.simbicon.gait import joint_of, plain, roles_of, side_of
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
@@ -43,12 +51,16 @@ class Bones(NamedTuple):
     feet: np.ndarray  # (2,) bones
     sole: np.ndarray  # (2, b) whether a bone belongs to the left, right foot: the foot and what hangs on it
     ground: np.ndarray  # (b,) column of the 'grounded' channel
-    height: float  # m of the root at rest
+    height: float  # m of the root over the lower foot at rest
     dt: float  # s
 
 
+@strided
 class Live(NamedTuple):
-    """Live arrays of a `Sims`, row by row."""
+    """Live arrays of a `Sims`, row by row, under MuJoCo's names; `com`, `spin` and `grounded` are channels.
+
+    They stay those of that `Sims` as long as it lives, and are current after every step.
+    """
 
     qvel: np.ndarray
     xpos: np.ndarray
@@ -71,7 +83,10 @@ def live_of(sims: Sims) -> Live:
 
 
 def bones_of(scene: Scene) -> Bones:
-    """The constants of a scene; refuses a character that has no two hips."""
+    """The constants of a scene, copies; refuses a character that has no two hips.
+
+    A joint is all hinges between a bone and its parent: 'left_hip' are left_hip_side, left_hip_bend, left_hip_twist.
+    """
     model, character = scene.model, scene.character
     names = scene.bones
     ids = np.array([scene.body(name) for name in names])
@@ -95,6 +110,7 @@ def bones_of(scene: Scene) -> Bones:
 
 
 def _bone(joint: str, held: list[str], scene: Scene) -> int:
+    """The bone that a joint holds, by the names of the joints of all bones."""
     if joint not in held:
         raise UserError(
             f"Simbicon needs the joints left_hip and right_hip with hinges such as left_hip_bend;"
@@ -104,6 +120,7 @@ def _bone(joint: str, held: list[str], scene: Scene) -> int:
 
 
 def _soles(parent: np.ndarray, feet: np.ndarray) -> np.ndarray:
+    """(2, bones): which bones are the left foot, the right foot, or hang on it; parents come before children."""
     sole = np.zeros((2, len(parent)), np.bool_)
     for side, foot in enumerate(feet):
         sole[side, foot] = True
@@ -113,5 +130,7 @@ def _soles(parent: np.ndarray, feet: np.ndarray) -> np.ndarray:
 
 
 def _height(scene: Scene) -> float:
+    """Of the root over the lower foot in the pose 'rest', m."""
     data = scene.show(scene.state())
-    return float(data.xpos[scene.body(scene.character.root), 2])
+    foot = min(float(data.xpos[scene.body(foot), 2]) for foot in scene.character.feet)
+    return float(data.xpos[scene.body(scene.character.root), 2]) - foot

@@ -42,10 +42,14 @@ BEND, SIDE_WAY, STRENGTH = 1, 0, 3
 KNOTS = 16  # the most of one trajectory
 STATES = 4  # the most of a gait
 GAITS = Path(__file__).parent / "gaits"
+BODIES = ("planar", "biped34", "big-bird", "raptor")  # that gaits come with
 
 
 class Gains(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """k_p in N m/rad and k_d in N m s/rad of a joint (eq. 2.2), and factors on both for two ways of turning."""
+    """k_p in N m/rad and k_d in N m s/rad of a joint, and factors on both for two ways of turning.
+
+    tau_PD = k_p vq(q_d, q) - k_d omega (eq. 2.2). Both sides of a body have the same.
+    """
 
     stiffness: float
     damping: float
@@ -54,7 +58,10 @@ class Gains(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Motion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How a joint moves in a state: knots [phase, rad] of three angles, [phase, factor] of the strength."""
+    """How a joint moves in a state: knots [phase, rad] of three angles, [phase, factor] of the strength.
+
+    theta_d = theta_d0 + c_d d + c_v v (eq. 2.1), theta_d0 by the knots, the feedback in two planes.
+    """
 
     bend: Knots = ()
     side: Knots = ()
@@ -66,7 +73,7 @@ class Motion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One state of the machine."""
+    """One state of the machine. It begins with phase 0; at its end the next one does, after the last the first."""
 
     duration: float  # s; T
     joints: dict[str, Motion]
@@ -85,7 +92,7 @@ class GaitStart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Gait(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A SIMBICON controller."""
+    """A SIMBICON controller, plain data: `tumble.toml` writes it, `read_gait` reads it, `check_gait` judges it."""
 
     name: str
     character: str
@@ -128,7 +135,7 @@ def roles_of(character: Character) -> tuple[str, ...]:
 
 
 def check_gait(gait: Gait, character: Character) -> Gait:
-    """The gait, or the error that says what is wrong with it."""
+    """The gait, or the error that says what is wrong with it: names that the body lacks, numbers out of bounds."""
     what = f"of gait '{gait.name}'"
     if gait.character != character.name:
         raise UserError(f"gait '{gait.name}' is for the character '{gait.character}', got '{character.name}'")
@@ -154,6 +161,7 @@ def check_gait(gait: Gait, character: Character) -> Gait:
 
 
 def _check_gains(gait: Gait, character: Character) -> None:
+    """Refuse gains of joints that are none, and a joint or a root without gains."""
     wanted = dict.fromkeys(["root", *map(plain, joints_of(character))])
     for name, gains in gait.gains.items():
         if name not in wanted:
@@ -166,6 +174,7 @@ def _check_gains(gait: Gait, character: Character) -> None:
 
 
 def _check_state(state: State, label: str, roles: tuple[str, ...]) -> None:
+    """Refuse a state whose joints or numbers are none; the label is how errors call it."""
     check_number(f"duration of {label}", state.duration, 0.02, 10.0)
     check_number(f"earliest of {label}", state.earliest, 0.0, 1.0)
     for name, motion in state.joints.items():
@@ -179,6 +188,7 @@ def _check_state(state: State, label: str, roles: tuple[str, ...]) -> None:
 
 
 def _check_knots(label: str, knots: Knots) -> None:
+    """Refuse knots that are too many, not finite, out of order or out of bounds."""
     if len(knots) > KNOTS:
         raise UserError(f"{label} must have at most {KNOTS} knots, got {len(knots)}")
     for x, y in knots:
@@ -194,12 +204,12 @@ def _check_knots(label: str, knots: Knots) -> None:
 
 
 def load_gait(path: Path, character: Character) -> Gait:
-    """The gait in a TOML file, for a character."""
+    """The gait in a TOML file, for a character; refuses one of another body."""
     return read_gait(read_text(path, f"the gait '{path.name}'"), character, path.name)
 
 
 def read_gait(text: str, character: Character, where: str = "text") -> Gait:
-    """The gait in a text of TOML, for a character."""
+    """The gait in a text of TOML, for a character; `where` it comes from stands in errors of the text."""
     try:
         return check_gait(msgspec.toml.decode(text, type=Gait), character)
     except msgspec.MsgspecError as error:
@@ -208,7 +218,13 @@ def read_gait(text: str, character: Character, where: str = "text") -> Gait:
 
 @cache
 def _files(name: str) -> tuple[Path, ...]:
+    """Files of a body's builtin gaits, 'walk' first."""
     return tuple(sorted((GAITS / name).glob("*.toml"), key=lambda file: (file.stem != "walk", file.stem)))
+
+
+def gait_names(body: str) -> list[str]:
+    """Names of the gaits that come with tumble for a character of that name, 'walk' first; none for most."""
+    return [file.stem for file in _files(body)]
 
 
 def builtin_gaits(character: Character) -> dict[str, Gait]:
@@ -237,7 +253,10 @@ class Gaits(NamedTuple):
 
 
 def table_of(gaits: list[Gait], roles: tuple[str, ...]) -> Gaits:
-    """The arrays of some gaits."""
+    """The arrays of some gaits, by their order; checked gaits of one body, whose roles these are.
+
+    Of gaits with fewer states, or knots, what is beyond `states` or `counts` is not read.
+    """
     g, r = len(gaits), len(roles)
     table = Gaits(
         knots=np.zeros((g, STATES, r, 4, KNOTS, 2)), counts=np.zeros((g, STATES, r, 4), np.intp),
@@ -259,6 +278,7 @@ def table_of(gaits: list[Gait], roles: tuple[str, ...]) -> Gaits:
 
 
 def _fill_state(table: Gaits, i: int, k: int, state: State, roles: tuple[str, ...]) -> None:
+    """Write state k of gait i; joints that it does not tell of stay at angle 0, strength 1."""
     table.duration[i, k], table.earliest[i, k] = state.duration, state.earliest
     table.strikes[i, k], table.swap[i, k] = state.until == "strike", state.swap
     table.knots[i, k, :, STRENGTH, 0, 1] = 1.0

@@ -1,10 +1,23 @@
-"""The compiled control of Simbicon, row by row: machine, targets, torques, root, hinges (coros2010 section 2.4)."""
+"""The compiled control of Simbicon, row by row: machine, targets, torques, root, hinges (coros2010 section 2.4).
+
+    control_rows(Address(SimbiconRows(bones, gaits, live, ..., out)))    # see `Simbicon.law`
+
+Before every physics step and for every row: the machine moves on (`_advance`), d and v are read (`_look`), every joint
+gets a target (`_target`, eq. 2.1) and a torque (`pd_torque`, eq. 2.2), the hips give the root its own (`_hold_root`,
+eq. 2.3), and torques on bones become controls of hinges (`_project`).
+
+Arguments that all share: `bones`, `gaits` and `live` are addresses of `Bones`, `Gaits` and `Live`; i is a row, m its
+memory (a live record of SIMBICON), b a bone, g a gait, k a state. Rotations are quaternions (w, x, y, z); torques and
+spins are in the world's axes. Traps: the memory moves on by being read here, once a step; nothing allocates.
+"""
 
 import math
 from typing import NamedTuple
 
-from numba import njit
+import numpy as np
 
+from tumble.maths.bundles import on_stack
+from tumble.maths.compiled import entry, inner
 from tumble.maths.vectors import (
     about,
     add,
@@ -18,9 +31,12 @@ from tumble.maths.vectors import (
     turned,
     vec,
     wrapped,
+    yaw,
 )  # fmt: skip
+from tumble.simbicon.body import Bones, Live
+from tumble.simbicon.gait import Gaits
 
-HIGH, LOW = 0.4, 0.2  # of the root's height at rest, between which torques fade out; the authors' code
+HIGH, LOW = 0.4, 0.2  # of the root's height over the lower foot at rest, where torques fade out; the authors' code
 TURN = 0.5  # rad that the character's frame may be ahead of the root; ours
 
 
@@ -32,35 +48,50 @@ class Posture(NamedTuple):
     velocity: tuple[float, float]  # v: of the centre of mass, ahead and left, m/s
 
 
-@njit(cache=True)
-def control_rows(bones, gaits, live, spin, torque, other, out):  # type: ignore[no-untyped-def]
-    """Controls (rows, motors) of all rows into `out`; the rows' memory moves on by a step.
+class SimbiconRows(NamedTuple):
+    """All that `control_rows` reads and writes; arrays are live, scratch is overwritten by every row."""
 
-    Args:
-      bones, gaits, live: see `Bones`, `Gaits`, `Live`.
-      spin, torque, other: scratch, (bones, 3).
+    bones: Bones
+    gaits: Gaits
+    live: Live
+    spin: np.ndarray  # scratch, (bones, 3), as the next two
+    torque: np.ndarray
+    other: np.ndarray
+    ids: np.ndarray  # (nsim,) numbers of rows, of which the first `many[0]` are controlled
+    many: np.ndarray  # (1,)
+    out: np.ndarray  # (nsim, motors)
+
+
+@entry
+def control_rows(rows):  # type: ignore[no-untyped-def]
+    """Controls of the rows `rows.ids` into `rows.out`; their memory moves on by a step, that of others stays.
+
+    Two gaits are mixed by their torques: tau = (1 - w) tau_gait + w tau_other, w the row's weight.
     """
-    for i in range(out.shape[0]):
+    bones, gaits, live, out = rows.bones, rows.gaits, rows.live, rows.out
+    spin, torque, other = rows.spin, rows.torque, rows.other
+    for n in range(rows.many[0]):
+        i = rows.ids[n]
         memory = live.memory[i]
         _advance(bones, gaits, memory, live, i)
-        look = _look(bones, memory, live, i)
+        look = on_stack(_look(bones, memory, live, i))
         _spins(bones, live, i, spin)
         w = memory.weight
         _torques(bones, gaits, int(memory.other if w >= 1.0 else memory.gait), memory, look, live, i, spin, torque)
         if 0.0 < w < 1.0:
             _torques(bones, gaits, int(memory.other), memory, look, live, i, spin, other)
             for b in range(1, bones.ids.size):
-                for n in range(3):
-                    torque[b, n] = (1.0 - w) * torque[b, n] + w * other[b, n]
+                for axis in range(3):
+                    torque[b, axis] = (1.0 - w) * torque[b, axis] + w * other[b, axis]
         _project(bones, live, i, torque, out)
 
 
 # ---- the machine
 
 
-@njit(cache=True)
+@inner
 def touches(bones, live, i, side):  # type: ignore[no-untyped-def]
-    """Whether a foot, left 0 or right 1, touches the ground."""
+    """Whether a foot, left 0 or right 1, touches the ground: the foot's bone, or any that hangs on it, as toes do."""
     down = 0.0
     for b in range(bones.ids.size):
         if bones.sole[side, b]:
@@ -68,9 +99,15 @@ def touches(bones, live, i, side):  # type: ignore[no-untyped-def]
     return down > 0.0
 
 
-@njit(cache=True)
+@inner
 def _advance(bones, gaits, m, live, i):  # type: ignore[no-untyped-def]
-    """Move the phase on; change state when it is over or the swing foot strikes. A mix keeps one machine."""
+    """Move the phase on; change state when it is over or the swing foot strikes. A mix keeps one machine.
+
+    The phase grows by dt ((1 - w) / T_gait + w / T_other), T the durations of the present state; the wanted heading by
+    the gaits' turns, mixed alike. A strike counts from the phase `earliest` on, and only in states that wait for one;
+    which do, and whether the legs swap roles, the heavier gait says. Writes state, phase, stance, footstrikes and
+    heading of the memory.
+    """
     a, b, k, w = int(m.gait), int(m.other), int(m.state), clamp(m.weight, 0.0, 1.0)
     m.phase += bones.dt * ((1.0 - w) / gaits.duration[a, k] + w / gaits.duration[b, k])
     m.heading += bones.dt * ((1.0 - w) * gaits.turn[a] + w * gaits.turn[b])
@@ -86,10 +123,15 @@ def _advance(bones, gaits, m, live, i):  # type: ignore[no-untyped-def]
         m.footstrikes += 1.0
 
 
-@njit(cache=True)
+@inner
 def _look(bones, m, live, i):  # type: ignore[no-untyped-def]
+    """d and v of eq. 2.1 in the character's frame, which stands upright and has the wanted heading.
+
+    That frame is at most TURN ahead of where the root faces: who was turned round does not twist the hips off.
+    d is from the stance foot's centre of mass to the body's, v the velocity of the latter, each ahead and to the left.
+    """
     q = live.xquat[i, bones.ids[0]]
-    nose = math.atan2(2.0 * (q[0] * q[3] + q[1] * q[2]), 1.0 - 2.0 * (q[2] * q[2] + q[3] * q[3]))
+    nose = yaw(q)
     heading = nose + clamp(wrapped(m.heading - nose), -TURN, TURN)
     c, s = math.cos(heading), math.sin(heading)
     away = sub(vec(live.com[i]), vec(live.xipos[i, bones.ids[bones.feet[int(m.stance)]]]))
@@ -100,9 +142,12 @@ def _look(bones, m, live, i):  # type: ignore[no-untyped-def]
     )  # fmt: skip
 
 
-@njit(cache=True)
+@inner
 def _spins(bones, live, i, spin):  # type: ignore[no-untyped-def]
-    """Angular velocities of all bones, rad/s in the world's axes."""
+    """Angular velocities (bones, 3) of all bones into `spin`, rad/s: the root's, and down the tree each hinge's.
+
+    w_b = w_parent(b) + sum over the hinges j of b of axis_j dq_j.
+    """
     for n in range(3):
         spin[0, n] = live.spin[i, n]
     for b in range(1, bones.ids.size):
@@ -115,21 +160,30 @@ def _spins(bones, live, i, spin):  # type: ignore[no-untyped-def]
 # ---- targets
 
 
-@njit(cache=True)
+@inner
 def feedback(c_d, c_v, d, v):  # type: ignore[no-untyped-def]
     """What eq. 2.1 adds to a target angle, rad: c_d d + c_v v."""
     return c_d * d + c_v * v
 
 
-@njit(cache=True)
+@inner
 def _angle(gaits, g, k, role, way, phase):  # type: ignore[no-untyped-def]
+    """theta_d0 of eq. 2.1, rad: the Catmull-Rom spline through a motion's knots at a phase; 0 where it has none.
+
+    Of the way STRENGTH it is the factor on both gains, 1 where a gait does not tell.
+    """
     count = gaits.counts[g, k, role, way]
     return spline(gaits.knots[g, k, role, way], count, phase) if count > 0 else gaits.knots[g, k, role, way, 0, 1]
 
 
-@njit(cache=True)
+@inner
 def _target(gaits, g, m, role, look):  # type: ignore[no-untyped-def]
-    """The rotation that a joint should have, R_x(side) R_y(bend) R_z(twist), mirrored on the right foot."""
+    """The rotation that a joint should have, R_x(side) R_y(bend) R_z(twist), mirrored on the right foot.
+
+    Bend and side are theta_d = theta_d0 + c_d d + c_v v (eq. 2.1) in the sagittal and in the coronal plane. What is
+    mirrored is theta_d0: d and v change their signs by themselves. On top of the parent's rotation, or of the
+    character's frame, see `_torques`.
+    """
     k, phase = int(m.state), m.phase
     mirror = 1.0 if m.stance == 0.0 else -1.0
     c = gaits.feedback[g, k, role]
@@ -142,7 +196,7 @@ def _target(gaits, g, m, role, look):  # type: ignore[no-untyped-def]
 # ---- torques
 
 
-@njit(cache=True)
+@inner
 def pd_torque(stiffness, damping, now, target, spin):  # type: ignore[no-untyped-def]
     """k_p vq(q_d, q) - k_d w of eq. 2.2, gains about the axes of the bone.
 
@@ -165,21 +219,27 @@ def pd_torque(stiffness, damping, now, target, spin):  # type: ignore[no-untyped
     )
 
 
-@njit(cache=True)
+@inner
 def _quat(live, i, body):  # type: ignore[no-untyped-def]
+    """The rotation of MuJoCo's body, as a tuple."""
     q = live.xquat[i, body]
     return (q[0], q[1], q[2], q[3])
 
 
-@njit(cache=True)
+@inner
 def _role(bones, m, b):  # type: ignore[no-untyped-def]
+    """Which motion of a gait moves a bone now: that of its stance, or the next one, of its swing (`roles_of`)."""
     swings = bones.side[b] >= 0 and bones.side[b] != int(m.stance)
     return bones.role[b] + (1 if swings else 0)
 
 
-@njit(cache=True)
+@inner
 def _torques(bones, gaits, g, m, look, live, i, spin, torque):  # type: ignore[no-untyped-def]
-    """Torque on every bone from its parent, N m in the world's axes."""
+    """Torques (bones, 3) on every bone from its parent into `torque`, N m: eq. 2.2, then eq. 2.3 at the hips.
+
+    A joint that a gait moves in the character's frame (`worldly`) is held against that, target and speed, and not
+    against its parent; so is the swing hip of all gaits, as in the paper.
+    """
     k, phase = int(m.state), m.phase
     for b in range(1, bones.ids.size):
         role, p = _role(bones, m, b), bones.parent[b]
@@ -196,9 +256,14 @@ def _torques(bones, gaits, g, m, look, live, i, spin, torque):  # type: ignore[n
     _hold_root(bones, gaits, g, m, look, live, i, spin, torque)
 
 
-@njit(cache=True)
+@inner
 def _hold_root(bones, gaits, g, m, look, live, i, spin, torque):  # type: ignore[no-untyped-def]
-    """Let the hips give the root its torque: tau_A = -tau_root - tau_B (eq. 2.3) once the stance leg bears all."""
+    """Let the hips give the root its torque: tau_A = -tau_root - tau_B (eq. 2.3) once the stance leg bears all.
+
+    tau_A is at the stance hip, tau_B at the swing hip. What the two lack of -tau_root, times the root's strength, goes
+    to the stance hip by its share of `_bearing` and to the other by the rest. The stance hip's twist is damped on top
+    by c |w| w, c the gait's `hip_damping` and w the root's spin against the stance leg, linear from `hip_speed` on.
+    """
     stance, swing = bones.hips[int(m.stance)], bones.hips[1 - int(m.stance)]
     root = root_torque(bones, gaits, g, m, look, live, i, spin)
     share = clamp(_angle(gaits, g, int(m.state), 0, 3, m.phase), 0.0, 1.0)
@@ -211,7 +276,7 @@ def _hold_root(bones, gaits, g, m, look, live, i, spin, torque):  # type: ignore
     torque[swing, 0], torque[swing, 1], torque[swing, 2] = other
 
 
-@njit(cache=True)
+@inner
 def _bearing(bones, gaits, g, m, live, i):  # type: ignore[no-untyped-def]
     """Share of the weight that the stance leg is taken to bear: grows to 1 while the other foot is still down."""
     since, shift = m.phase * gaits.duration[g, int(m.state)], gaits.shift[g]
@@ -220,17 +285,23 @@ def _bearing(bones, gaits, g, m, live, i):  # type: ignore[no-untyped-def]
     return since / shift
 
 
-@njit(cache=True)
+@inner
 def root_torque(bones, gaits, g, m, look, live, i, spin):  # type: ignore[no-untyped-def]
-    """tau_root, N m in the world's axes: a PD law to the root's target in the character's frame."""
+    """tau_root of eq. 2.3, N m: the PD law of eq. 2.2 to the root's target in the character's frame."""
     target = multiply(look.frame, _target(gaits, g, m, 0, look))
     return pd_torque(gaits.stiffness[g, 0], gaits.damping[g, 0], _quat(live, i, bones.ids[0]), target, vec(spin[0]))
 
 
-@njit(cache=True)
+@inner
 def _project(bones, live, i, torque, out):  # type: ignore[no-untyped-def]
-    """Torques on bones to fractions of the motors' strength; the engine itself adds the hinges' damping."""
-    fade = clamp((live.xpos[i, bones.ids[0], 2] / bones.height - LOW) / (HIGH - LOW), 0.0, 1.0)
+    """Torques (bones, 3) to controls in `out[i]`, fractions of the motors' strength in [-1, 1].
+
+    A hinge gets axis . tau of its bone, plus its damping times its speed: the engine takes that off again,
+    implicitly. All fade out while the root sinks from HIGH to LOW: who lies does not kick.
+    """
+    left, right = live.xpos[i, bones.ids[bones.feet[0]], 2], live.xpos[i, bones.ids[bones.feet[1]], 2]
+    height = live.xpos[i, bones.ids[0], 2] - min(left, right)  # on slopes and steps too
+    fade = clamp((height / bones.height - LOW) / (HIGH - LOW), 0.0, 1.0)
     for b in range(1, bones.ids.size):
         tau = vec(torque[b])
         for j in range(bones.joint[b], bones.joint[b] + bones.hinges[b]):

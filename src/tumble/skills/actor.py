@@ -1,4 +1,13 @@
-"""Actor: one walker of a `Sims` as skills see it: where it is, what it holds, what it may wish for."""
+"""Actor: one walker of a `Sims` as skills see it: where it is, what it holds, what it may wish for.
+
+    actor = Actor(walker, sims, row=0)
+    actor.wish(speed=0.5, heading=0.0)       # from the next control on
+    actor.reach(0, actor.handles("crate")[0])
+
+A skill is a function (actor, act) that is called once a frame and returns whether the act is done. All that it keeps is
+in the state row: `stage`, `clock`, `pace` and `notes`. Traps: `place`, `palm` and `crate_place` are live arrays, so
+copy what you keep; an actor is of one Sims and one row, and after `Sims.take` shows who is there now.
+"""
 
 import math
 from collections.abc import Sequence
@@ -6,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tumble.maths.vectors import yaws
 from tumble.skills import memory as own
 from tumble.walking import Walker
 from tumble.walking import memory as mem
@@ -33,6 +43,7 @@ class Actor:
     """
 
     def __init__(self, walker: Walker, sims: Sims, row: int) -> None:
+        """See one row of some simulations; both memories, the walker's and the skills', must have been claimed."""
         self.walker, self.sims, self.row, self.scene = walker, sims, row, walker.scene
         self.grips = grips_of(self.scene.character, self.scene.props)
         model = self.scene.model
@@ -48,12 +59,15 @@ class Actor:
 
     @property
     def place(self) -> np.ndarray:
-        """(2,): of the pelvis."""
+        """(2,): of the pelvis; live."""
         return self._qpos[:2]
 
     @property
     def weight_place(self) -> np.ndarray:
-        """(2,): of the centre of mass with what it holds, under which its feet are: a load moves the pelvis back."""
+        """(2,): of the centre of mass with what it holds, under which its feet are: a load moves the pelvis back.
+
+        Each load m at p joins what is there: x + m / (M + m) (p - x), M the mass so far. Without a load it is live.
+        """
         place, mass = self.sims.view("com")[self.row, :2], self.walker.mass
         for hand in (0, 1):
             more = self.load_mass(hand)
@@ -71,7 +85,7 @@ class Actor:
     @property
     def stands(self) -> bool:
         """Whether it stands on both feet."""
-        return bool(self._walk.mode == mem.STAND)
+        return bool(self._walk.mode == mem.Mode.STAND)
 
     @property
     def still(self) -> bool:
@@ -101,7 +115,7 @@ class Actor:
         return self.scene.prop(name, Crate)
 
     def prop_place(self, name: str) -> np.ndarray:
-        """(2,): of any prop's middle."""
+        """(2,): of any prop's middle; live where the prop moves. Of a companion it is that of its root."""
         prop = next(prop for prop in self.scene.props if prop.name == name)
         if isinstance(prop, Box):
             return np.array(prop.middle[:2])
@@ -126,11 +140,10 @@ class Actor:
     def crate_turn(self, name: str) -> float:
         """Heading of a crate's x axis."""
         start = int(self.scene.model.joint(name).qposadr[0])
-        w, x, y, z = self._qpos[start + 3 : start + 7]
-        return math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+        return float(yaws(self._qpos[None, start + 3 : start + 7])[0])
 
     def handles(self, name: str) -> np.ndarray:
-        """(handles, 3): places of a crate's handles."""
+        """(handles, 3): places of a crate's handles, a copy."""
         count = len(self.crate(name).handles)
         return self._sites[[self.scene.model.site(handle_name(name, i)).id for i in range(count)]]
 
@@ -163,7 +176,9 @@ class Actor:
         """See `Walker.wish`."""
         self.walker.wish(self.sims, rows=[self.row], **wishes)
 
-    def reach(self, hand: int, target: Sequence[float] | np.ndarray, frame: int = mem.WORLD) -> None:
+    def reach(
+        self, hand: int, target: Sequence[float] | np.ndarray, frame: mem.HandFrame = mem.HandFrame.WORLD
+    ) -> None:
         """See `Walker.reach`."""
         self.walker.reach(self.sims, self.row, hand, target, frame)
 
@@ -175,7 +190,10 @@ class Actor:
     def lower(self, low: float, seconds: float, knees: float | None = None) -> float:
         """Bend and crouch towards `low`, 0 upright to 1 down, the whole way in so many s; how low it is by now.
 
-        knees: rad that they bend; as the last time where not given.
+        Called once a frame. Bend and knees follow 3 x^2 - 2 x^3 of how low it is, so that they begin and end gently.
+
+        Args:
+          knees: rad that they bend when all the way down; as the last time where not given.
         """
         step = self.scene.dt / seconds
         now = self._own.low
@@ -223,6 +241,7 @@ class Actor:
 
     @property
     def stage(self) -> int:
+        """Where in its act it is; 0 at the beginning. Setting it begins the clock anew."""
         return int(self._own.stage)
 
     @stage.setter

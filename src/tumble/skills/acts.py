@@ -1,6 +1,10 @@
 """Acts: what a script is made of. Plain data; `tumble.skills.performer` does them.
 
-A place is where on the ground, (x, y) in m, or the name of a prop. Names are those of the scene's props.
+    script = [Lift("crate"), PutDown((3.0, 1.0))]
+    msgspec.json.decode(msgspec.json.encode(script), type=list[Act]) == script
+
+A place is where on the ground, (x, y) in m, or the name of a prop. Names are those of the scene's props. Nothing is
+checked here: `tumble.skills.check` knows what a body can do in a scene.
 """
 
 from typing import TypeAlias

@@ -1,4 +1,12 @@
-"""Getting there: walking to a place, and standing at one facing somewhere (coros2010 section 5.5.4)."""
+"""Getting there: walking to a place, and standing at one facing somewhere (coros2010 section 5.5.4).
+
+    if walk_to(actor, np.array([2.0, 1.0])):     # once a frame, until it is True
+        actor.stage = TAKE
+
+All functions wish for speeds and headings and return whether they are done; whoever calls them no more leaves the
+last wish standing. Trap: `come_before` and `dock` use the stages below `TAKE` for themselves, so that an act which
+approaches begins its own stages there.
+"""
 
 import math
 
@@ -25,7 +33,7 @@ def facing(heading: float) -> np.ndarray:
 
 
 def spot(actor: Actor, place: Place) -> np.ndarray:
-    """(2,): where a place is by now."""
+    """(2,): where a place is by now; live where it is that of a prop that moves."""
     return actor.prop_place(place) if isinstance(place, str) else np.array(place)
 
 
@@ -64,7 +72,10 @@ def turn_to(actor: Actor, heading: float) -> bool:
 
 
 def come_before(actor: Actor, place: np.ndarray, distance: float) -> bool:
-    """Walk until a place is so many m ahead of its feet, from wherever it comes; whether it stands there."""
+    """Walk until a place is so many m ahead of its feet, from wherever it comes; whether it stands there.
+
+    Feet are where the centre of mass is, load included. The heavier the load, over `HEAVY`, the slower it comes.
+    """
     way = np.subtract(place, actor.weight_place)
     left = float(np.hypot(*way)) - distance
     if left > 0.15:

@@ -77,6 +77,7 @@ class _Follower:
     """Follows a script: where the body stands, where things are, what the hands hold."""
 
     def __init__(self, scene: Scene, held: Sequence[str], state: np.ndarray) -> None:
+        """Begin as things are in a state; places are copies, which `check` moves on."""
         self._scene, self._limits = scene, limits_of(scene)
         self._props = {prop.name: prop for prop in scene.props}
         self._held = [self._crate(name) for name in held]
@@ -123,6 +124,7 @@ class _Follower:
             raise UserError(f"both hands hold '{crate.name}'; put it down first")
 
     def _prop(self, name: str) -> Prop:
+        """The prop of that name, or the error that lists those there are."""
         if name in self._props:
             return self._props[name]
         if not self._props:
@@ -130,6 +132,7 @@ class _Follower:
         raise unknown("prop", name, self._props, " in the scene")
 
     def _crate(self, name: str) -> Crate:
+        """The crate of that name; refuses what has no handles."""
         prop = self._prop(name)
         if isinstance(prop, Crate):
             return prop
@@ -184,6 +187,7 @@ class _Follower:
         check_reach(self._limits, crate, float(handles[:, 2].max()) - floor, max([depth_of(crate), *depths]))
 
     def _take(self, act: PickUp | Lift) -> None:
+        """Hold a crate from now on; refuses too heavy a crate, and the wrong act for the number of its handles."""
         crate = self._crate(act.name)
         if isinstance(act, PickUp) and len(crate.handles) == 2:
             raise UserError(f"'{act.name}' has two handles; write 'lift {act.name}'")
@@ -194,12 +198,14 @@ class _Follower:
         self._held.append(crate)
 
     def _haul(self, act: PushCrate | PullCrate) -> None:
+        """Refuse a distance or a crate that is too much; where it is afterwards is not followed."""
         crate = self._crate(act.name)
         check_number("distance in m", act.distance, 0, LONGEST_HAUL, above=True)
         check_force(self._limits, crate)
         self._grasp(crate)
 
     def _put_down(self, act: PutDown) -> None:
+        """Stand where it is put down; refuses empty hands."""
         if not self._held:
             raise UserError("nothing is held; lift or pick up something first")
         if act.place is not None:

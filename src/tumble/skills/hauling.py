@@ -1,4 +1,11 @@
-"""Pushing and pulling crates that are too heavy to carry (coros2010 section 5.5.4)."""
+"""Pushing and pulling crates that are too heavy to carry (coros2010 section 5.5.4).
+
+    done = push(actor, PushCrate("crate", 2.0))      # once a frame
+
+It docks before the handles, takes them, straightens, and walks with a force through its arms of 1.1 times what
+friction takes, mu m g. The way is the crate's own x axis as it lies when the act begins. Where a hand loses its grip,
+it steps back and begins the act anew: the distance is counted from where the crate is then.
+"""
 
 import math
 
@@ -34,6 +41,10 @@ def pull(actor: Actor, act: PullCrate) -> bool:
 
 
 def _haul(actor: Actor, name: str, distance: float, way: float) -> bool:
+    """One frame of a push (way 1) or a pull (-1) of `distance` m; whether it is done.
+
+    The last is when the crate has moved so far along its way and the hands have let the force go.
+    """
     notes = actor.notes
     if not notes.decided:
         notes.heading, notes.decided = actor.crate_turn(name), 1.0
@@ -71,7 +82,11 @@ def _haul(actor: Actor, name: str, distance: float, way: float) -> bool:
 
 
 def _lean_in(actor: Actor, name: str, speed: float) -> None:
-    """Walk with short steps, which lean the body, and steer the crate; tug where it stays where it is."""
+    """Walk with short steps, which lean the body, and steer the crate; tug where it stays where it is.
+
+    Args:
+      speed: m/s ahead; below 0 it pulls.
+    """
     crate, notes = actor.crate(name), actor.notes
     slow = np.linalg.norm(actor.sims.view(f"{name}.vel")[actor.row]) < STUCK
     notes.stuck = notes.stuck + 1 if slow else 0
@@ -79,7 +94,7 @@ def _lean_in(actor: Actor, name: str, speed: float) -> None:
     steer, drift, shift = _back_to_line(actor, name, speed > 0)
     ahead = actor.size * (PUSH_REACH if speed > 0 else PULL_REACH)
     for hand in (0, 1):
-        actor.reach(hand, (ahead, notes.hand_left[hand] + shift, notes.hand_up), mem.BODY)
+        actor.reach(hand, (ahead, notes.hand_left[hand] + shift, notes.hand_up), mem.HandFrame.BODY)
     force = math.copysign(1.1 * GRAVITY * crate.friction * crate.mass, speed)
     heading = float(notes.heading) + steer
     actor.wish(speed=speed, heading=heading, drift=drift, bend=tug, haul=force)
@@ -98,4 +113,5 @@ def _back_to_line(actor: Actor, name: str, pushes: bool) -> tuple[float, float, 
 
 
 def _bounded(value: float, most: float) -> float:
+    """The value within -most and most."""
     return min(max(value, -most), most)

@@ -1,4 +1,11 @@
-"""Taking things up and putting them down (coros2010 section 5.5.4: reaching; lifting and moving a crate)."""
+"""Taking things up and putting them down (coros2010 section 5.5.4: reaching; lifting and moving a crate).
+
+    done = lift(actor, Lift("crate"))       # once a frame
+
+Stages of an act: below `TAKE` it comes near (`approach`), then hands reach, close, take the weight, and the body rises.
+Where a hand that is to take something does not get there within `PATIENCE` s, or loses it, it goes `AWAY` and begins
+anew, as often as it takes. Trap: lengths here are the humanoid's; `actor.size` makes them the body's.
+"""
 
 import math
 
@@ -30,11 +37,13 @@ CLOSE, RAISE, AWAY, PASS = TAKE + 1, TAKE + 2, TAKE + 3, TAKE + 4  # stages
 
 
 def _eased(x: float) -> float:
+    """3 x^2 - 2 x^3 of x within 0 and 1: it begins and ends without a speed."""
     x = min(max(x, 0.0), 1.0)
     return x * x * (3 - 2 * x)
 
 
 def _near(actor: Actor, hand: int, target: np.ndarray, within: float = TOUCH) -> bool:
+    """Whether a palm is within so many m of a place."""
     return math.dist(actor.palm(hand), target) < within
 
 
@@ -84,7 +93,13 @@ def _nearer_side(actor: Actor, name: str) -> tuple[float, float]:
 
 
 def reach_down(actor: Actor, targets: dict[int, np.ndarray]) -> list[bool]:
-    """Bring hands to places, bending as far as it takes; which are there."""
+    """Bring hands to places, bending as far as it takes; which are there.
+
+    For 0.8 s it only reaches, then it bends: stooping for two hands, squatting for one.
+
+    Args:
+      targets: places (3,) in the world, m, by hand.
+    """
     actor.wish(speed=0.0)
     for hand, target in targets.items():
         actor.reach(hand, target)
@@ -128,13 +143,17 @@ def _take_weight(actor: Actor, hands: tuple[int, ...]) -> None:
 
 
 def _raise(actor: Actor, carried: dict[int, tuple[float, float, float]]) -> bool:
-    """Bring hands from where they took hold to where they carry, ahead, left and up of the pelvis, and straighten."""
+    """Bring hands from where they took hold to where they carry, and straighten; whether it is done.
+
+    Args:
+      carried: (ahead, left, up) of the pelvis by hand, m; ahead and up are the humanoid's.
+    """
     seconds = UP + SLOWER * sum(actor.load_mass(hand) for hand in carried)
     share = _eased(actor.clock / seconds)
     for i, (hand, (ahead, left, up)) in enumerate(carried.items()):
         x, z = actor.notes.grasp[i]
         ahead, up = actor.size * ahead, actor.size * up
-        actor.reach(hand, (x + share * (ahead - x), left, z + share * (up - z)), mem.BODY)
+        actor.reach(hand, (x + share * (ahead - x), left, z + share * (up - z)), mem.HandFrame.BODY)
     return actor.lower(0.0, seconds) == 0.0 and share == 1.0
 
 

@@ -1,6 +1,10 @@
 """Limits: what a body can reach, lift, push and pull, from its own lengths and weight.
 
-What is refused surely fails; what passes may fail still.
+    limits = limits_of(scene)
+    check_weight(limits, crate)      # raises a UserError that says how much it is, and how much it may be
+
+What is refused surely fails; what passes may fail still. Weights grow with the body's mass over the humanoid's, forces
+with its weight times friction, at most `STRONGEST` of it, lengths are its own.
 """
 
 import math
@@ -40,7 +44,7 @@ def limits_of(scene: Scene) -> Limits:
     """The limits of a scene's character."""
     body, data = body_of(scene, WalkSettings()), scene.show(scene.state())
     left, right = (data.body(f"{side}_upper_arm").xpos for side in ("left", "right"))
-    short, long = sorted(float(arm) for arm in body.upper + body.fore)
+    short, long = sorted(float(arm) for arm in body.arms.upper + body.arms.fore)
     return Limits(
         shoulder=float(left[2] + right[2]) / 2, between=float(left[1] - right[1]) / 2, short_arm=short, long_arm=long,
         size=body.size, both_hands=BOTH_HANDS * body.scale, one_hand=ONE_HAND * body.scale,

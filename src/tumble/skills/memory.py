@@ -1,4 +1,9 @@
-"""What a performer remembers: the record it claims in a state row, see `tumble.world.memory`."""
+"""What a performer remembers: the record it claims in a state row, see `tumble.world.memory`.
+
+    sims.memory(MEMORY).stage[0]        # live: (nsim,) records of `SKILLS`
+
+All fields are numbers, flags too: 1 is yes. Copying a row copies how far its script has come, but not the script.
+"""
 
 import numpy as np
 

@@ -59,6 +59,7 @@ class Performer(Controller):
     takes = (Balance, Reach, Go, Do)
 
     def __init__(self, walker: Walker) -> None:
+        """Perform with a walker; claims room for `SKILLS` in the walker's scene."""
         self.walker = walker
         self.script: tuple[Act, ...] = ()
         self._asked: Single | None = None  # what the script is made of
@@ -99,11 +100,13 @@ class Performer(Controller):
         sims.memory(own.MEMORY).act[:] = act
 
     def move(self, scene: Scene) -> None:
+        """Go on in another scene, with the walker; a script stays as it is."""
         self.walker.move(scene)
         scene.claim(own.MEMORY, own.SKILLS)
         self._sims = None
 
     def _attach(self, sims: Sims) -> None:
+        """Have an actor for every row of some simulations; nothing where they are the same as before."""
         if sims is not self._sims:
             self._sims = sims
             self._actors = [Actor(self.walker, sims, row) for row in range(sims.nsim)]
@@ -119,6 +122,7 @@ class Performer(Controller):
         return self.walker.control(sims)
 
     def _perform(self, actor: Actor, memory: np.record) -> None:
+        """One frame of the act that a row is at: its record moves on, and goes to the next act where this is done."""
         act = self.script[int(memory.act)]
         if actor.row == 0:
             self._doing = line_of(act)
@@ -130,6 +134,7 @@ class Performer(Controller):
                 self._doing = "" if actor.row == 0 else self._doing
 
     def report(self) -> Report:
+        """What row 0 is doing, as a line of the script; empty where it is done."""
         return Report(doing=self._doing)
 
     def done(self, sims: Sims, row: int = 0) -> bool:
@@ -140,6 +145,15 @@ class Performer(Controller):
     def styles(self) -> list[Style]:
         """See `Walker`."""
         return self.walker.styles
+
+    @property
+    def own_styles(self) -> Mapping[str, Style]:
+        """See `Walker`."""
+        return self.walker.own_styles
+
+    def style_in(self, data: bytes, where: str) -> Style:
+        """See `Walker`."""
+        return self.walker.style_in(data, where)
 
     def restyle(self, style: Style) -> None:
         """See `Walker`."""
@@ -195,9 +209,11 @@ class Performer(Controller):
                 actor.rise()
 
     def check_parameters(self, changes: Mapping[str, float]) -> None:
+        """As the walker does: its settings are the only ones."""
         self.walker.check_parameters(changes)
 
     def set_parameters(self, changes: Mapping[str, float]) -> None:
+        """As the walker does; a script goes on."""
         self.walker.set_parameters(changes)
 
 
@@ -213,15 +229,18 @@ def _split(want: Want) -> tuple[list[Single], list[Single]]:
 
 
 def _turn(actor: Actor, act: Turn) -> bool:
+    """Done when it faces that way and stands."""
     return turn_to(actor, act.heading)
 
 
 def _pace(actor: Actor, act: SetPace) -> bool:
+    """Done at once; the pace stays in the row for the acts that follow."""
     actor.pace = act.speed
     return True
 
 
 def _wait(actor: Actor, act: Wait) -> bool:
+    """Stand, from the beginning of the act for so many s, the time to come to a stand included."""
     actor.wish(speed=0.0)
     return actor.clock >= act.seconds
 

@@ -1,4 +1,10 @@
-"""Pointing: the script that a hint at a place or a thing means."""
+"""Pointing: the script that a hint at a place or a thing means.
+
+    script_for(scene, held=(), body=None, at=(2.0, 1.0, 0.0))       # 'go to 2 1'
+    script_for(scene, held=(), body="crate", at=(2.0, 1.0, 0.4))    # 'lift crate', or 'push crate 1 m'
+
+Of what the body can do only weights are looked at: `check_acts` says the rest.
+"""
 
 from collections.abc import Sequence
 
@@ -26,6 +32,7 @@ def script_for(scene: Scene, held: Sequence[str], body: str | None, at: Sequence
 
 
 def _act(scene: Scene, held: Sequence[str], body: str | None, at: Sequence[float]) -> Act:
+    """The act of a hint, arguments as of `script_for`; refuses parts of the character itself."""
     prop = next((prop for prop in scene.props if body is not None and _is_of(body, prop)), None)
     if body is not None and prop is None:
         scene.body(body)
@@ -49,6 +56,7 @@ def _hands(scene: Scene, held: Sequence[str]) -> int:
 
 
 def _taken(scene: Scene, crate: Crate) -> Act:
+    """How a crate is taken: lifted or picked up by the number of its handles, pushed where it is too heavy for that."""
     limits = limits_of(scene)
     one = len(crate.handles) == 1
     if crate.mass > (limits.one_hand if one else limits.both_hands):

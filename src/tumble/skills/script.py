@@ -96,6 +96,7 @@ FORMS = (
 
 
 def _pattern(shape: str) -> re.Pattern[str]:
+    """What a line of that shape matches: words as they are, whatever their case, slots as `_SLOTS` has them."""
     return re.compile(r"\s+".join(_SLOTS.get(word, word) for word in shape.split()), re.IGNORECASE)
 
 
@@ -165,11 +166,13 @@ class _Reader:
     """Reads lines in order; remembers what 'it' is."""
 
     def __init__(self, names: Iterable[str]) -> None:
+        """Read lines of a script; `names` are the props', which words may spell with other capitals."""
         self._known = {name.lower(): name for name in names}
         self._last: str | None = None  # named
         self._taken: str | None = None  # last lifted or picked up
 
     def read(self, line: str) -> Act:
+        """The act of one line; refuses a line of no form, or longer than `WIDEST`."""
         if len(line) > WIDEST:
             raise UserError(f"an act has at most {WIDEST} letters, got {len(line)}, '{line[:20]}...'")
         line = re.sub(r"^put\s+down\b", "put it down", line, flags=re.IGNORECASE)
@@ -182,6 +185,7 @@ class _Reader:
         raise _unreadable(line)
 
     def _said(self, found: dict[str, str]) -> _Said:
+        """What the slots of a form were filled with; a place is two numbers where there are two, else a name."""
         if "held" in found:
             self._check_held(found["held"])
         number = _number(found.get("number", "0"))
@@ -191,6 +195,7 @@ class _Reader:
         return _Said(name, name, number)
 
     def _name(self, word: str) -> str:
+        """The name that a word stands for: 'it' is the one named last, others become what 'it' is from now on."""
         if word.lower() == "it":
             if self._last is None:
                 raise UserError("nothing was named before 'it'; write its name")
@@ -229,10 +234,12 @@ def _unreadable(line: str) -> UserError:
 
 
 def _shapes() -> str:
+    """All forms, for messages."""
     return ", ".join(form.shape for form in FORMS)
 
 
 def _number(text: str) -> float:
+    """A number as it was written; refuses what is infinite as a float."""
     value = float(text)
     if not math.isfinite(value):
         raise UserError(f"'{text}' is too large for a number")
@@ -240,11 +247,13 @@ def _number(text: str) -> float:
 
 
 def _is_name(word: str) -> bool:
+    """Whether a word can name a prop: no number, and neither 'it' nor 'the'."""
     number = re.fullmatch(_NUMBER, word, re.IGNORECASE)
     return bool(re.fullmatch(_WORD, word)) and not number and word.lower() not in ("it", "the")
 
 
 def _name_of(act: Act) -> str | None:
+    """The prop that an act names; None where it names none."""
     match act:
         case PickUp() | Lift() | PushCrate() | PullCrate():
             return act.name
@@ -254,6 +263,7 @@ def _name_of(act: Act) -> str | None:
 
 
 def _place_text(place: Place) -> str:
+    """A place as a script has it."""
     return place if isinstance(place, str) else " ".join(_number_text(value) for value in place)
 
 

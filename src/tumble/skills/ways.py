@@ -1,4 +1,10 @@
-"""Straight ways between boxes: what a body climbs, steps over, ducks under, or cannot."""
+"""Straight ways between boxes: what a body climbs, steps over, ducks under, or cannot.
+
+    floor = check_way(scene, (0.0, 0.0), (3.0, 1.0))     # m of the ground at its end; raises where there is no way
+
+A spot is (x, y) in m. Ways are lines without width, seen from above; boxes with `ground` are walked on, those that hang
+higher than `lowest_duck` are walked under. Only boxes count: balls, crates and companions may have moved by then.
+"""
 
 import itertools
 import math
@@ -80,6 +86,7 @@ def _check_floors(scene: Scene, floors: list[float], ends: list[float]) -> None:
 
 
 def _advice(step: float) -> str:
+    """What to do where a step is higher than `step` m, for messages."""
     return f"this body steps {step:.2f} m high at most: go around it, by way of other places"
 
 
@@ -89,10 +96,12 @@ def _floor(boxes: list[Box], duck: float) -> float:
 
 
 def _top(box: Box) -> float:
+    """Height of a box's top, m."""
     return box.middle[2] + box.half[2]
 
 
 def _bottom(box: Box) -> float:
+    """Height of a box's bottom, m."""
     return box.middle[2] - box.half[2]
 
 

@@ -1,4 +1,9 @@
-"""The panel of the body: its proportions as sliders. It goes on at once with another body."""
+"""The panel of the body: its proportions as sliders. It goes on at once with another body.
+
+Sliders are of the numbers in the character's recipe, whatever they are called there, from 0.6 to 1.6 of what it has by
+itself. A body that was reshaped keeps pose, speed and plan, with its feet on the ground; see `Trial.reshape`. What
+cannot be built is refused, and the sliders go back to what is.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -16,7 +21,7 @@ RAISED = 0.25  # m or a share: the right end where a character has 0
 
 
 def body_panel(desk: Desk) -> None:
-    """A slider for every number of the character's recipe."""
+    """A slider for every number of the character's recipe, and a button that gives it its own again."""
     ui.label("proportions").classes("about")
     box = ui.column().classes("panel")
     built: list[str] = []
@@ -51,5 +56,5 @@ def _one(reshape: Callable[[dict[str, float]], Any], part: str, value: float) ->
 
 
 def numbers(recipe: Any) -> dict[str, float]:
-    """The proportions in a recipe."""
+    """The proportions in a recipe: all that are numbers; names and texts are left out."""
     return {name: float(value) for name, value in recipe.items() if isinstance(value, float | int)}

@@ -4,6 +4,7 @@ choice = Choice("push", "biped", "relay", options=(("force", 900.0),))
 trial = choice.trial(threads=0)
 """
 
+import contextlib
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -13,11 +14,14 @@ from tumble.characters import CHARACTERS, Character, character, from_recipe
 from tumble.control.controller import Controller
 from tumble.controllers import CONTROLLERS
 from tumble.controllers.relay import Relay
+from tumble.errors import UserError
 from tumble.goals.wants import Balance
-from tumble.live.session import styles_of
+from tumble.live.commands import Restyle
+from tumble.live.session import edited_styles, restyled
 from tumble.planners import Planned
 from tumble.scenarios import SCENARIOS, Scenario, Trial
 from tumble.settings import replaced
+from tumble.toml import toml_of
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,22 @@ def stood(balance: Balance, pose: str | None, roll: bool | None) -> Balance:
     return msgspec.structs.replace(balance, **given)
 
 
+def standing(choice: Choice, before: Choice, stance: Balance) -> tuple[Choice, str]:
+    """A choice with the present stance where the scenario stays; and the pose that its body has not, or ''.
+
+    Args:
+      before: what was played.
+      stance: in which that balanced; a scenario's own is not kept, as it comes with the scenario.
+    """
+    if choice.scenario != before.scenario:
+        return replace(choice, stance=None), ""
+    own = choice.built().wants()
+    if stance == (Balance(pose=own.pose, roll=own.roll) if isinstance(own, Balance) else Balance()):
+        return replace(choice, stance=None), ""
+    missing = stance.pose if stance.pose is not None and stance.pose not in choice.body().poses else ""
+    return replace(choice, stance=stood(stance, "rest", None) if missing else stance), missing
+
+
 def inherit(controller: Controller, old: Controller) -> None:
     """Give a controller what one of its kind had before it: weights of terms, what was learned, styles of walking."""
     if isinstance(controller, Relay) and isinstance(old, Relay):
@@ -96,5 +116,6 @@ def inherit(controller: Controller, old: Controller) -> None:
         controller.weights = dict(old.weights)
         controller.planner.learn_from(old.planner)
     if type(controller) is type(old):
-        for style in styles_of(old):
-            controller.restyle(style)  # type: ignore[attr-defined]
+        for style in edited_styles(old):
+            with contextlib.suppress(UserError):  # a gait of another body stays there
+                restyled(controller, Restyle(toml_of(style)))

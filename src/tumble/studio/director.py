@@ -36,7 +36,7 @@ from tumble.goals.wants import (
     parts,
 )
 from tumble.live.commands import Command, Drag, Release, Restyle, SetParameter, Vector
-from tumble.live.session import styles_of
+from tumble.live.session import read_style, styles_of
 from tumble.planners import SMC, Planned
 from tumble.planners.planned import WEIGHT
 from tumble.scenarios import Trial, gaits
@@ -46,7 +46,6 @@ from tumble.simbicon.simbicon import Simbicon
 from tumble.skills.check import held_in
 from tumble.skills.pointing import script_for
 from tumble.studio.choice import stood
-from tumble.walking.style import Style
 from tumble.world.props import Ball
 
 WAITING = 256  # commands that may wait for the next frame
@@ -88,6 +87,7 @@ class Director:
         self.trial.throw(position, velocity, mass)
 
     def _check_room(self, many: int) -> None:
+        """Refuse more commands than may wait for a frame: a browser may send faster than frames take."""
         if len(self.trial.session.waiting) + many > WAITING:
             raise UserError(f"{WAITING} commands wait for the next frame already")
 
@@ -104,7 +104,7 @@ class Director:
 
     def _going(self, share: float, heading: float, turbo: bool) -> Go:
         """A share of the usual pace."""
-        if isinstance(self.trial.controller, Simbicon):  # whose gaits have a speed of their own
+        if self.mixes:  # gaits have a speed of their own
             return Go(heading=heading)
         style = self._style
         if style is None:
@@ -258,16 +258,22 @@ class Director:
             self.trial.controller.restyle(style)  # type: ignore[attr-defined]
 
     @property
-    def styles(self) -> dict[str, Style]:
-        """Styles of walking by name; none where they cannot be changed."""
-        edited = [one.built() for one in self.trial.session.waiting if isinstance(one, Restyle)]
-        return {style.name: style for style in [*styles_of(self.trial.controller), *edited]}
+    def styles(self) -> dict[str, Any]:
+        """Styles of walking, or gaits, by name; none where they cannot be changed."""
+        controller = self.trial.controller
+        edited = [read_style(controller, one) for one in self.trial.session.waiting if isinstance(one, Restyle)]
+        return {style.name: style for style in [*styles_of(controller), *edited]}
 
     @property
-    def style(self) -> Style | None:
+    def style(self) -> Any:
         """The style that is wanted, else the first one; None where there are none."""
         go = part(self.trial.session.asked, Go)
         return self.styles.get((go and go.style) or "", next(iter(self.styles.values()), None))
+
+    @property
+    def mixes(self) -> bool:
+        """Whether two styles can be mixed: gaits can."""
+        return isinstance(self.trial.controller, Simbicon)
 
     @property
     def target(self) -> Vector | None:
@@ -294,4 +300,5 @@ def _always(command: Command) -> bool:
 
 
 def _manner_only(want: Any) -> bool:
+    """Whether a want only says how to go, and not where: steering goes on then."""
     return isinstance(want, Go) and not any(name in WAY for name in want.given)

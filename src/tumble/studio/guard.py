@@ -109,6 +109,7 @@ class Gate:
     sockets: int = 64
 
     def __post_init__(self) -> None:
+        """Refuse a port, limits, tokens and secrets that would not guard."""
         check_number("port", self.port, 1, 65535)
         for name in ("body", "largest", "burst", "sockets"):
             check_number(name, getattr(self, name), 1)
@@ -156,6 +157,7 @@ class Guard:
     """
 
     def __init__(self, app: App, gate: Gate, clock: Callable[[], float] = time.monotonic) -> None:
+        """Stand before an app; `clock` tells seconds for the rates of sockets."""
         self.app, self.gate = app, gate
         self.sockets = 0  # open now
         self._clock = clock

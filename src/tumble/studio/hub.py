@@ -1,7 +1,17 @@
 """Hub: who watches, who controls, and what everybody is sent.
 
+    hub = Hub(asyncio.get_running_loop())
+    hub.stage = Stage(Choice("stand"), hub)
+    await hub.serve(page_id, websocket, websocket.receive_text)      # until that browser is gone
+
 One browser controls, the others watch and may ask. Whoever controls can give control away, or keep it; no
 answer for a while gives it away. When a browser that controls is lost, what it held is let go.
+
+Frames are binary (`packet`), all else is JSON with a type: hello, controls, scene, terms, note, error, compiling. A
+browser that is slow misses frames and never texts; who takes longer than 10 s for what is sent at once is left.
+
+Traps: the hub lives in two worlds. Methods of `Audience` come from the stage's threads and only hand over to the event
+loop; all others belong to the loop's thread, and reach the stage by `post`.
 """
 
 import asyncio
@@ -13,8 +23,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from tumble.errors import UserError
+from tumble.studio.audience import Shown
 from tumble.studio.requests import Ask, Give, Hurl, PlaceBox, Point, Remove, Request, Resume, Scrub, Steer, decode
-from tumble.studio.stage import Shown, Stage
+from tumble.studio.stage import Stage
 from tumble.world.props import Box
 
 PATIENCE = 20.0  # s that somebody who asks for control waits for an answer
@@ -54,7 +65,11 @@ class Viewer:
         self.wake.set()
 
     async def deliver(self, socket: Socket) -> None:
-        """Send what waits, for ever."""
+        """Send what waits, for ever: texts in order, then what the newest frame needs, then that frame.
+
+        Raises:
+          TimeoutError: the browser takes too long.
+        """
         while True:
             await self.wake.wait()
             self.wake.clear()
@@ -69,7 +84,7 @@ class Viewer:
                     await socket.send_bytes(shown.message)
 
     def _lessons(self, shown: Shown) -> list[str]:
-        """What it must know before it can read a frame, and does not yet."""
+        """What it must know before it can read a frame, and does not yet: JSON texts, each sent once a browser."""
         needed = {("scene", shown.packer.number), ("terms", shown.terms)} - self.knows
         self.knows |= needed
         about = {"scene": shown.packer.description, "terms": {"names": shown.names}}
@@ -93,10 +108,11 @@ class Hub:
         self._loop = loop
         self._count = 0
         self._latest: Shown | None = None
+        self._compiled = ""  # what is, as the last notice says
         self._asking: dict[str, asyncio.TimerHandle] = {}
         self._listeners: dict[str, Callable[[], None]] = {}
 
-    # Audience: called in the stage's thread -------------------------------------------------------------
+    # Audience: called in other threads ------------------------------------------------------------------
 
     def show(self, shown: Shown) -> None:
         """Send a frame to everybody."""
@@ -105,6 +121,10 @@ class Hub:
     def say(self, text: str) -> None:
         """Tell everybody."""
         self._soon(self._tell_all, "note", text)
+
+    def compiling(self, text: str) -> None:
+        """Tell everybody, and those who come meanwhile, what is compiled."""
+        self._soon(self._compile, text)
 
     def changed(self) -> None:
         """Have panels look at the stage again."""
@@ -119,6 +139,10 @@ class Hub:
         for viewer in self.viewers.values():
             viewer.shown = shown
             viewer.wake.set()
+
+    def _compile(self, text: str) -> None:
+        self._compiled = text
+        self._tell_all("compiling", text)
 
     def _tell_all(self, kind: str, text: str) -> None:
         for viewer in self.viewers.values():
@@ -153,6 +177,8 @@ class Hub:
             self._hand_to(key)
         viewer.tell(type="hello", client=key, dt=self.stage.dt, controls=self.controls(key))
         self._tell_controls()
+        if self._compiled:
+            viewer.tell(type="compiling", text=self._compiled)
         if self._latest is not None:
             viewer.shown = self._latest
             viewer.wake.set()
@@ -171,6 +197,7 @@ class Hub:
             self._leave(viewer)
 
     def _leave(self, viewer: Viewer) -> None:
+        """Forget a browser that is gone: let go of what it held, and give control to the first that has asked."""
         if self.viewers.get(viewer.key) is viewer:  # else it has come back already
             del self.viewers[viewer.key]
             self._forget(viewer.key)
@@ -205,6 +232,7 @@ class Hub:
             viewer.tell(type="error", text=f"this failed: {error!r}")
 
     def _perform(self, request: Request) -> None:
+        """In the stage's thread: do what was asked for, or raise. Panels look again where another goal is wanted."""
         stage, director = self.stage, self.stage.director
         before = director.goal, director.stance
         match request:
@@ -236,6 +264,7 @@ class Hub:
         return key == self.holder
 
     def _ask(self, key: str) -> None:
+        """Give control to a page at once where nobody has it, else after an answer, or none for 20 s."""
         if self.holder not in self.viewers:
             self._hand_to(key)
         elif not self.controls(key) and key not in self._asking:
@@ -243,6 +272,7 @@ class Hub:
         self._tell_controls()
 
     def _answer(self, accept: bool) -> None:
+        """Whoever controls gives control to the first that asked, or tells all of them that it does not."""
         waiting = list(self._asking)
         if accept and waiting:
             self._hand_to(waiting[0])
@@ -266,6 +296,7 @@ class Hub:
             timer.cancel()
 
     def _tell_controls(self) -> None:
+        """Tell every browser who controls and who waits."""
         holder = self.viewers.get(self.holder)
         waiting = [self.viewers[key].name for key in self._asking if key in self.viewers]
         for key, viewer in self.viewers.items():

@@ -14,6 +14,7 @@ from typing import Any
 from tumble.errors import UserError
 from tumble.settings import names_of, replaced
 
+ENDS = "ends"  # of a slider, in a field's metadata, where the default does not tell them
 FACTORS = (10.0, 5.0, 2.0, 1.0)  # of the default, tried as ends of a range, the widest first
 FIELDS = re.compile(r"^\s+(\w+): [^#=\n]+(?:=[^#\n]*)?#\s*(.+)$", re.MULTILINE)
 DESCRIBED = re.compile(r'^\s+(\w+): [^#=\n]+(?:=[^#\n]*)?\n\s+"""(.+?)"""$', re.MULTILINE)
@@ -69,7 +70,9 @@ def _knob(settings: Any, name: str) -> Knob | None:
         owner, value = value, getattr(value, part)
     if not isinstance(value, int | float):
         return None
-    low, high = (0.0, 1.0) if isinstance(value, bool) else _range(settings, name, value)
+    field = {one.name: one for one in dataclasses.fields(owner)}[name.rpartition(".")[2]]
+    ends = (0.0, 1.0) if isinstance(value, bool) else _range(settings, name, value)
+    low, high = field.metadata.get(ENDS, ends)
     about = _comments(owner.__class__).get(name.rpartition(".")[2], "")
     return Knob(name, about, type(value), float(value), low, high)
 

@@ -1,4 +1,12 @@
-"""What the studio costs: beside the planner, to the planner, and to who waits for a reaction."""
+"""What the studio costs: beside the planner, to the planner, and to who waits for a reaction.
+
+    figures = measure(samples=32, seconds=10.0, clients=1, threads=0)
+    figures["kept"]                  # share of its frames a second that a planner keeps while it is watched
+
+The studio runs in this process, as `tumble studio` does, behind its guard; a crowd of clients runs in another, so that
+reading frames costs this one nothing. Rates of a watched and of an unwatched planner are measured in turns, as a
+machine that others use is not the same a minute later.
+"""
 
 import asyncio
 import contextlib
@@ -33,7 +41,7 @@ class _IdleSettings:
 
 
 class _Idle(Planner):
-    """Plans nothing, and shows as many futures as one that does."""
+    """Plans nothing, and shows as many futures as one that does: what is left of a core's time is serving."""
 
     def __init__(self, scene: Scene) -> None:
         self.settings = _IdleSettings()
@@ -83,6 +91,12 @@ def measure(samples: int, seconds: float, clients: int, threads: int) -> dict[st
       seconds: that serving is measured for; comparing rates takes 20 s at most.
       clients: in the crowd.
       threads: for the physics; 0: one per core.
+
+    Returns:
+      headless_rate, live_rate: frames a second alone and watched, at twice real time; kept: their ratio's median.
+      bytes_a_frame, largest_frame: of messages.
+      reaction_frames, reaction_ms: from a drag that is sent to a frame that shows it, median and most.
+      idle_rate, core_share, missed, grown_mb: serving where nobody plans, `clients` watching.
     """
     with asyncio.Runner(loop_factory=LOOP) as runner:
         return runner.run(_measure(samples, seconds, clients, threads))
@@ -154,6 +168,7 @@ async def _costs(stage: Stage, address: str, seconds: float, clients: int) -> di
 
 
 async def _do(stage: Stage, job: Callable[[], Any]) -> Any:
+    """Have a job done in the stage's thread, and wait for it."""
     return await asyncio.wrap_future(stage.post(job))
 
 

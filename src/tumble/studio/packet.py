@@ -46,7 +46,8 @@ SHAPES = {
 def describe(scene: Scene) -> dict[str, Any]:
     """Shapes of all bodies of a scene, JSON-able; body i is body i of the packets.
 
-    The plane of the ground is left out, which browsers draw by themselves; boxes that are part of it are the world's.
+    The plane of the ground is left out, which browsers draw by themselves, by its slope in rad; boxes that are part of
+    it are the world's.
     """
     model = scene.spec.copy().compile()  # with all that only looks good
     bodies: list[dict[str, Any]] = [
@@ -64,7 +65,7 @@ def describe(scene: Scene) -> dict[str, Any]:
             # no sphere, which is drawn with the stripes of a ball
             geom = _geom("ellipsoid", np.repeat(site.size[0], 3), site.pos, site.quat, site.rgba)
             bodies[int(site.bodyid[0])]["geoms"].append(geom)
-    return {"root": scene.body(scene.character.root), "bodies": bodies}
+    return {"root": scene.body(scene.character.root), "slope": scene.ground.slope, "bodies": bodies}
 
 
 def _geom(kind: str, size: np.ndarray, pos: np.ndarray, quat: np.ndarray, rgba: np.ndarray) -> dict[str, Any]:

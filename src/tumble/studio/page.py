@@ -1,4 +1,15 @@
-"""The studio's page: the view, its tools, the panels, the transport and the timeline."""
+"""The studio's page: the view, its tools, the panels, the transport and the timeline.
+
+    @ui.page("/")
+    def page() -> None:
+        build(hub, presets)
+
+NiceGUI calls it once for every browser that opens the page, in the event loop's thread, and keeps what it builds there.
+What is drawn in the view does not pass through NiceGUI: the view opens a socket of its own for frames (`web/link.js`).
+Buttons and keys do the same things, by `Desk.do`, which refuses them to who only watches.
+
+Marks of tests are `data-testid`: play, step, reset, feet, again, speed, record, download, menu, tool-hand and so on.
+"""
 
 import io
 from collections.abc import Callable
@@ -22,7 +33,12 @@ SPEEDS = {0.1: "⅒", 0.25: "¼", 0.5: "½", 1.0: "1"}
 
 
 def build(hub: Hub, presets: Presets) -> None:
-    """Fill a new page."""
+    """Fill a new page, and have it look at the stage again whenever that has changed, until it is closed.
+
+    Args:
+      hub: of the stage; the page is known there by its client's id.
+      presets: of settings, shared by all pages and kept in a file.
+    """
     desk = Desk(hub, presets)
     key = desk.client.id
     ui.add_css(CSS)
@@ -43,6 +59,7 @@ def build(hub: Hub, presets: Presets) -> None:
 
 
 def _panels(desk: Desk, view: View) -> None:
+    """Tabs of the drawer; all are built at once and kept, so that none has to be filled when it is opened."""
     with ui.tabs().props("dense no-caps inline-label") as tabs:
         for name in ("direct", "planner", "cost", "walk", "script", "body", "touch"):
             ui.tab(name)
@@ -81,7 +98,11 @@ def _tools(view: View) -> Callable[[str], None]:
 
 
 def _transport(desk: Desk) -> None:
-    """Play, step, slow, begin again, record."""
+    """Play, step, slow, begin again, record.
+
+    A recording is made into a file here, in memory, when somebody downloads it; one that nobody has downloaded is
+    saved where the studio runs when that ends.
+    """
     stage = desk.stage
 
     async def toggle() -> None:
@@ -118,6 +139,7 @@ def _transport(desk: Desk) -> None:
 
 
 def _button(icon: str, act: object, about: str, mark: str) -> ui.button:
+    """A round button with an icon and a hint; it gives the keyboard back to the character when it is clicked."""
     button = ui.button(icon=icon, on_click=act).props(f"flat round dense data-testid={mark}")  # type: ignore[arg-type]
     return button.on("click", js_handler=BLUR).tooltip(about)
 

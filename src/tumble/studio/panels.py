@@ -1,4 +1,16 @@
-"""Panels: what is played, how the controller is set, what its goal's terms weigh, what a hand does."""
+"""Panels: what is played, how the controller is set, what its goal's terms weigh, what a hand does.
+
+    with ui.column():
+        direct_panel(desk)
+
+A panel builds its elements once and gives the desk a function `show`, which is called now and whenever the stage has
+changed: it reads the stage and sets the elements. What people change goes to the stage by `desk.do` or `desk.set`, and
+comes back through `show`, also to the other pages. Nothing is kept in a panel that the stage does not know.
+
+Traps: an element that is set by `show` must not report that as if somebody had touched it, or two pages would answer
+each other for ever: panels listen to `update:model-value` and `change`, which come from browsers alone. What depends on
+the controller is built anew where its kind has changed; `built` holds for which it was.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -43,7 +55,11 @@ SIGHTS = {
 
 
 def direct_panel(desk: Desk) -> None:
-    """Scenario, body, controller, seed, goal and stance."""
+    """Scenario, body, controller, seed, goal and stance.
+
+    Another scenario brings a body and a controller that suit it; another body forgets proportions. Choosing begins the
+    show again; another goal or stance does not.
+    """
     stage = desk.stage
 
     async def choose(name: str, value: Any) -> None:
@@ -64,6 +80,7 @@ def direct_panel(desk: Desk) -> None:
     summary = ui.label().classes("about")
 
     def show() -> None:
+        """What is chosen and wanted now."""
         for name, select in selects.items():
             select.set_value(getattr(stage.choice, name))
         seed()
@@ -91,6 +108,7 @@ def _stance(desk: Desk) -> None:
     roll.on("click", js_handler=BLUR)
 
     def show() -> None:
+        """The stance, where balance is wanted; rolling over where whole plans are judged."""
         director = desk.stage.director
         poses = list(desk.stage.trial.scene.character.poses)
         if pose.options != poses:
@@ -110,12 +128,14 @@ def _options(desk: Desk, choose: Callable[[Any], Any]) -> None:
     built: list[str] = []
 
     def now(name: str) -> float:
+        """A number of the scenario as it is chosen."""
         return float(getattr(desk.stage.choice.built(), name))
 
     async def changed(name: str, value: float) -> None:
         await choose(tuple({**dict(desk.stage.choice.options), name: value}.items()))
 
     def show() -> None:
+        """The numbers of the chosen scenario, built anew where it is another."""
         choice = desk.stage.choice
         if built != [choice.scenario]:
             built[:] = [choice.scenario]
@@ -163,7 +183,10 @@ def _number(name: str, about: str, now: Callable[[], float], changed: Callable[[
 
 
 def settings_panel(desk: Desk) -> None:
-    """Presets, what was learned, and a slider for every setting of the planner."""
+    """Presets, what was learned, and a slider for every setting of the planner.
+
+    A preset is applied whole: what it does not say has its default again. Moving a slider leaves the preset.
+    """
     with ui.row().classes("line"):
         preset = ui.select([], label="preset").props("dense options-dense").classes("grow").props("data-testid=preset")
         ui.button(icon="save", on_click=lambda: _save_dialog(desk)).props("flat dense").tooltip("save as a preset")
@@ -176,6 +199,7 @@ def settings_panel(desk: Desk) -> None:
     built: list[type] = []
 
     def show() -> None:
+        """The settings, with those that wait for the next frame; sliders are built anew for another controller."""
         settings = desk.stage.director.settings
         if built != [type(settings)]:
             built[:] = [type(settings)]
@@ -239,6 +263,7 @@ def _slider(knob: Knob, send: Callable[[float], Any]) -> Callable[[float], Any]:
         return send(value)
 
     def show(value: float) -> None:
+        """Move the slider only where it does not stand for that value already: a hand may be on it."""
         number.set_text(f"{value:.3g}")
         if knob.at(float(slider.value or 0)) != float(f"{value:.3g}"):
             slider.set_value(knob.share(value))
@@ -248,6 +273,7 @@ def _slider(knob: Knob, send: Callable[[float], Any]) -> Callable[[float], Any]:
 
 
 async def _apply_preset(desk: Desk, name: str) -> None:
+    """Set all settings: those of a preset, and the others as the controller begins with in the studio."""
     stage = desk.stage
     wanted = desk.presets.of(stage.choice.controller).get(name, {})
     start = {knob.name: knob.value for knob in knobs(live(CONTROLLERS[stage.choice.controller].settings()))}
@@ -256,6 +282,7 @@ async def _apply_preset(desk: Desk, name: str) -> None:
 
 
 def _save_dialog(desk: Desk) -> None:
+    """Ask for a name, under which what is set now becomes a preset of this controller."""
     with ui.dialog() as dialog, ui.card():
         name = ui.input("name of the preset").props("data-testid=preset-name")
         ui.button("save", on_click=lambda: _save(desk, name.value or "", dialog.close))
@@ -263,6 +290,7 @@ def _save_dialog(desk: Desk) -> None:
 
 
 def _save(desk: Desk, name: str, close: Callable[[], Any]) -> None:
+    """Keep the settings that are not where the controller begins; a bad name is told, and may be mended."""
     choice = desk.stage.choice
     plain = {knob.name: knob.value for knob in knobs(live(CONTROLLERS[choice.controller].settings()))}
     now = {knob.name: knob.value for knob in knobs(desk.stage.director.settings)}
@@ -276,12 +304,17 @@ def _save(desk: Desk, name: str, close: Callable[[], Any]) -> None:
 
 
 def cost_panel(desk: Desk) -> None:
-    """A live chart and a weight for every term of the goal; who judges whole plans weighs terms of its own."""
+    """A live chart and a weight for every term of the goal; who judges whole plans weighs terms of its own.
+
+    Charts are of the best path's mean values, which frames carry. Weights multiply costs, 1/100 to 100; they stay with
+    the controller when another scenario is chosen.
+    """
     box = ui.column().classes("panel")
     sliders: dict[str, Callable[[float], Any]] = {}
     built: list[tuple[str, ...]] = []
 
     def show() -> None:
+        """Weights, under charts that are built anew where the terms are others."""
         terms, weights = desk.stage.director.terms, desk.stage.director.weights
         if built != [terms, (*weights,)]:
             built[:] = [terms, (*weights,)]
@@ -317,6 +350,8 @@ def _term_rows(
 
 
 def _weight(desk: Desk, name: str) -> Callable[[float], Any]:
+    """A slider of a term's weight; returns what shows a value on it."""
+
     async def send(value: float) -> None:
         await desk.set({WEIGHT + name: value})
 
@@ -331,7 +366,10 @@ def slider_row(label: str, knob: Knob, send: Callable[[float], Any]) -> Callable
 
 
 def touch_panel(view: View) -> None:
-    """What a hand throws, pushes and blasts with, and what is drawn."""
+    """What a hand throws, pushes and blasts with, and what is drawn.
+
+    These are the page's own: the stage knows nothing of them, and every page has others.
+    """
     for option, (label, unit, low, high, start) in TOUCHES.items():
         slider_row(f"{label}, {unit}", Knob(option, "", float, start, low, high), partial(_set, view, option))(start)
     with ui.row().classes("line"):
@@ -343,6 +381,7 @@ def touch_panel(view: View) -> None:
 
 
 def _set(view: View, option: str, value: float) -> None:
+    """Set an option of one page's view."""
     view.set(**{option: value})
 
 

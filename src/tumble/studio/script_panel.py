@@ -1,4 +1,9 @@
-"""The panel of a script: what a walker shall do, one act a line, and what of it is being done."""
+"""The panel of a script: what a walker shall do, one act a line, and what of it is being done.
+
+The field begins with the scenario's own script, where that has one, and is the page's: others write others. A script is
+checked whole before anything is done, and what is wrong with it is told as a sentence; one that is under way is
+replaced by the next.
+"""
 
 from nicegui import ui
 

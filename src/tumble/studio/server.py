@@ -4,6 +4,10 @@
 
 It listens on one address, answers only browsers that were given the printed token (see `guard`), and
 ends with Ctrl-C.
+
+Two threads matter: this one has the event loop, which answers browsers; the stage's simulates, plans and compiles.
+Python lets them take turns, 1 ms each, so that a page is there while something is compiled: answers take some 10 ms
+then. The first picture is the pose that the show begins in, with what is compiled written over it.
 """
 
 import asyncio
@@ -35,6 +39,8 @@ from tumble.studio.stage import Stage
 
 LOOP = uvicorn.Config("").get_loop_factory()
 EVERYWHERE = ("0.0.0.0", "::", "")
+SWITCH = 0.001  # s that a thread which compiles keeps others waiting; Python's own 5 ms, many times a page, is seen
+FIRST_LOOK = 4.0  # s that the first browser may take before anything is compiled
 RECONNECT = 30.0  # s that a page may be lost before its panels are forgotten; a busy browser needs some to begin
 
 
@@ -67,6 +73,7 @@ def serve(
             "and others there can read the traffic, which is not encrypted."
         )
     announce("Ctrl-C ends it.")
+    sys.setswitchinterval(SWITCH)
     with asyncio.Runner(loop_factory=LOOP) as runner, listening:
         hub = Hub(runner.get_loop())
         hub.stage = stage = Stage(choice, hub, threads, settings, learning)
@@ -79,6 +86,7 @@ def serve(
 
 
 async def _serve(hub: Hub, gate: Gate, listening: socket.socket, address: str) -> None:
+    """Listen until Ctrl-C, with a browser window at an address, where there is one and a screen."""
     if address and has_screen():
         threading.Timer(0.5, webbrowser.open, [address]).start()
     with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
@@ -87,7 +95,7 @@ async def _serve(hub: Hub, gate: Gate, listening: socket.socket, address: str) -
 
 async def listen(server: uvicorn.Server, hub: Hub, listening: socket.socket) -> None:
     """Play a hub's stage for all who come to a socket, until interrupted or until server.should_exit."""
-    hub.stage.start()
+    hub.stage.start(FIRST_LOOK)
     try:
         await server.serve([listening])
     finally:
@@ -105,7 +113,11 @@ def server_for(hub: Hub, gate: Gate) -> uvicorn.Server:
 
 
 def application(hub: Hub, presets: Presets) -> FastAPI:
-    """The web application: the page, NiceGUI's files and socket, and the socket for frames."""
+    """The web application: the page, NiceGUI's files and socket, and the socket for frames.
+
+    It guards nothing by itself: `server_for` puts a `Guard` around it. A browser that sends what is no request is hung
+    up on with its sentence (code 1008), one that is too slow with 1013.
+    """
 
     @contextlib.asynccontextmanager
     async def nothing(app: FastAPI) -> AsyncIterator[None]:
@@ -137,6 +149,7 @@ def application(hub: Hub, presets: Presets) -> FastAPI:
 
 
 async def _text(websocket: WebSocket) -> str:
+    """The next text of a browser; refuses bytes, raises WebSocketDisconnect at its end."""
     message = await websocket.receive()
     if message["type"] == "websocket.disconnect":
         raise WebSocketDisconnect(message.get("code", 1000))

@@ -5,55 +5,43 @@
     stage.post(lambda: stage.director.send(Explode((0.5, 0.0, 0.0)))).result()
     stage.close()
 
-Everything happens in the stage's thread between frames: others `post` a function and get a future.
+Everything happens in the stage's thread between frames: others `post` a function and get a future. Its order is: show
+where the trial begins; wait a moment for somebody to look; compile, telling the audience how far that is; then frames,
+each when it is due, and jobs between them.
+
+Traps: methods under "What people do" belong into that thread, so `stage.post(stage.pause)` and not `stage.pause()`;
+attributes may be read from any thread, and are of the last frame or of the next. What a frame raises pauses the show
+and is told as a sentence; the thread lives until `close`.
 """
 
 import queue
+import sys
 import threading
 import traceback
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Protocol
+from dataclasses import asdict, replace
+from typing import Any
 
-from tumble.control.controller import Controller, closing
-from tumble.controllers.relay import Relay
+import numpy as np
+
+from tumble.control.controller import Controller
 from tumble.errors import UserError, check_number
-from tumble.goals.wants import Balance
 from tumble.live.learning import Learning
 from tumble.live.recording import Recorder, Recording
 from tumble.live.session import Frame, Session
-from tumble.studio.choice import Choice, inherit, stood
+from tumble.scenarios import Trial
+from tumble.studio.audience import Audience, Shown
+from tumble.studio.choice import Choice, inherit, standing
 from tumble.studio.director import Director
 from tumble.studio.pace import Clock
-from tumble.studio.packet import BROKEN, PAST, PAUSED, RECORDING, Packer, Status, with_flags
+from tumble.studio.packet import BROKEN, PAST, PAUSED, RECORDING, Status, with_flags
+from tumble.studio.pictures import Pictures
+from tumble.studio.rehearsing import Rehearsing
 from tumble.studio.timeline import Moment, Timeline
 
 LONGEST = 1800.0  # s of a recording
 SLOWEST, FASTEST = 0.05, 2.0  # speeds that may be asked for
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A message for browsers, and what they need to read it."""
-
-    message: bytes
-    packer: Packer
-    terms: int
-    names: tuple[str, ...]
-
-
-class Audience(Protocol):
-    """Who watches a stage. Called in the stage's thread: hand over and return."""
-
-    def show(self, shown: Shown) -> None:
-        """A frame to draw."""
-
-    def say(self, text: str) -> None:
-        """Something worth telling people."""
-
-    def changed(self) -> None:
-        """Something that panels show is no longer what it was."""
 
 
 class Stage:
@@ -86,11 +74,10 @@ class Stage:
         self.timeline = Timeline(self.dt)
         self._audience, self._threads = audience, threads
         self._recorder: Recorder | None = None
-        self._tick, self._scenes = 0, 1
-        self._packer = Packer(self.trial.scene, self._scenes)
-        self._terms: dict[tuple[str, ...], int] = {}
+        self._tick, self._pictures = 0, Pictures(self.trial.scene)
         self._jobs: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = queue.SimpleQueue()
         self._wake, self._closing = threading.Event(), False
+        self._rehearsing = Rehearsing(audience)
         self._thread = threading.Thread(target=self._run, name="stage", daemon=True)
 
     @property
@@ -98,21 +85,32 @@ class Stage:
         """Simulated seconds a frame."""
         return self.trial.scene.dt
 
-    def start(self) -> None:
-        """Begin, in a thread."""
+    def start(self, patience: float = 0.0) -> None:
+        """Begin, in a thread.
+
+        Args:
+          patience: s that it waits for somebody to look, or for a job, before it compiles: the first page is there
+            sooner if nobody compiles meanwhile.
+        """
+        self._patience = patience
         self._thread.start()
 
     def close(self) -> None:
-        """End after the present frame and wait for it; a running recording becomes the tape."""
+        """End after the present frame, or where it is compiled at once; a running recording becomes the tape."""
         self._closing = True
         self._wake.set()
+        self._rehearsing.close()
         if self._thread.is_alive():
             self._thread.join()
         self._rest(self.trial.controller)
         self.cut()
 
     def post(self, job: Callable[[], Any]) -> "Future[Any]":
-        """Have a function called between frames; the future has its result or its exception."""
+        """Have a function called between frames; the future has its result or its exception.
+
+        From any thread. While something is compiled jobs wait, in the order in which they came; the last are done when
+        the stage closes, and those that come after that get a UserError.
+        """
         future: Future[Any] = Future()
         if self._closing:
             future.set_exception(UserError("the studio is closing"))
@@ -122,21 +120,16 @@ class Stage:
         return future
 
     def watch(self, watched: bool) -> None:
-        """Say whether anybody looks; from any thread."""
+        """Say whether anybody looks; from any thread. While nobody does, time stands still and nobody plans."""
         self.watched = watched
         self._wake.set()
 
     def _run(self) -> None:
-        self._audience.say("getting ready (compiling once after installing)")
-        rehearsal = self.choice.trial(self._threads, self.trial.controller.settings)
-        with closing(rehearsal.controller):
-            rehearsal.step()
-            rehearsal.step()  # which goes on from the first, and may take other code
-            if isinstance(rehearsal.controller, Relay):  # nobody waits for a compiler in the middle of a fall
-                for _ in range(2):
-                    rehearsal.controller.rising.control(rehearsal.session.world)
-        if self.learning is not None:
-            self.learning.learner.warm_up()
+        """The stage's thread."""
+        self._appear()
+        self._wake.wait(self._patience)
+        if not self._closing:
+            self._try(self._rehearse)
         self.ready = True
         self._audience.changed()
         while not self._closing:
@@ -160,34 +153,61 @@ class Stage:
                 future.set_result(job())
             except Exception as error:
                 future.set_exception(error)
-            if self.trial.scene is not self._packer.scene:
-                self._entered()
+            if self.trial.scene is not self._pictures.packer.scene:
+                self._pictures.enter(self.trial.scene)
 
-    def _step(self) -> None:
-        """One frame. Whatever goes wrong in it pauses the show and is told; the thread goes on."""
+    def _rehearse(self) -> None:
+        """Have compiled what the first frames need, by a trial that nobody sees."""
+        self._rehearsing.before(self._like())
+        if self.learning is not None:
+            with self._rehearsing.watching(self.choice.controller):
+                self.learning.learner.warm_up()
+
+    def _like(self) -> Trial:
+        """Another trial of what is played, at its beginning."""
+        return self.choice.trial(self._threads, self.trial.controller.settings)
+
+    def _try(self, act: Callable[[], None]) -> bool:
+        """Whether something was done. Whatever goes wrong in it pauses the show and is told; the thread goes on."""
         try:
-            self._teach()
-            before = self._news
-            frame = self.trial.step()
-            self.trial.recall()
-            self.pace.ticked()
-            if self._news != before:
-                self._audience.changed()
-            self._tick += 1
-            self._show(frame)
+            act()
+        except KeyboardInterrupt:  # the studio is closing, and nobody waits for what was being compiled
+            return False
         except Exception as error:
             self.playing = False
             self._audience.say(f"paused: {error}" if isinstance(error, UserError) else f"paused by an error: {error!r}")
-            if not isinstance(error, UserError):
+            if isinstance(error, UserError):
+                print(f"tumble: {error}", file=sys.stderr)
+            else:
                 traceback.print_exc()
             self._audience.changed()
+            return False
+        return True
+
+    def _step(self) -> None:
+        """One frame, and what comes of it."""
+        if not self._try(self._frame):
             return
-        if frame.broken:
+        if self.trial.session.world.broken[0]:
             self._audience.say("the simulation went unstable; it begins again")
             self.choose(self.choice)
         elif self._recorder is not None and len(self._recorder) * self.dt >= LONGEST:
             self.cut()
             self._audience.say(f"a recording ends after {LONGEST / 60:g} minutes; download it")
+
+    def _frame(self) -> None:
+        """Make one and show it; then have compiled beside the next ones what may be needed later."""
+        self._teach()
+        before = self._news
+        with self._rehearsing.watching(self.choice.controller):
+            frame = self.trial.step()
+        self.trial.recall()
+        self.pace.ticked()
+        if self._news != before:
+            self._audience.changed()
+        self._tick += 1
+        self._show(frame)
+        self._rehearsing.beside(self.trial.controller, self._like)
 
     @property
     def _news(self) -> tuple[Any, ...]:
@@ -225,26 +245,30 @@ class Stage:
             self.learning = None
             self._audience.changed()
 
+    def _appear(self, flags: int = 0) -> None:
+        """Show where the trial begins, before anything is compiled or moves; it is no moment of the timeline."""
+        self._audience.show(self._picture(self.trial.session.world.state[0], flags))
+
     def _show(self, frame: Frame) -> None:
-        report, director = self.trial.controller.report(), self.director
-        names = report.names
-        terms = self._terms.setdefault(names, len(self._terms) + 1)
+        shown = self._picture(frame.state, BROKEN * frame.broken, frame.control_seconds)
+        about = (frame.state, shown.message, shown.packer, shown.terms, shown.names)
+        self.timeline.add(Moment(self._tick, self.trial.time, *about))
+        self._audience.show(shown)
+
+    def _picture(self, state: np.ndarray, flags: int = 0, control_seconds: float = 0.0) -> Shown:
+        """A state of the trial as browsers draw it, with what is wanted and thought now."""
         status = Status(
             tick=self._tick,
             oldest=self.timeline.oldest or self._tick,
             newest=self._tick,
             time=self.trial.time,
-            flags=RECORDING * (self._recorder is not None) | BROKEN * frame.broken,
+            flags=flags | RECORDING * (self._recorder is not None),
             rate=self.pace.rate,
             realtime=self.pace.realtime,
             speed=self.pace.speed,
-            control_seconds=frame.control_seconds,
+            control_seconds=control_seconds,
         )
-        message = self._packer.pack(
-            frame.state, report, status, terms, director.target, director.velocity, self.trial.session.drag
-        )
-        self.timeline.add(Moment(self._tick, self.trial.time, frame.state, message, self._packer, terms, names))
-        self._audience.show(Shown(message, self._packer, terms, names))
+        return self._pictures.make(self.trial, self.director, state, status)
 
     # What people do; to be called in the stage's thread, by `post` --------------------------------------
 
@@ -292,7 +316,7 @@ class Stage:
         if tick != self.timeline.newest:
             self.trial.rewind(moment.packer.scene, moment.state, moment.time)
             self.timeline.cut(tick)
-            self._tick, self._packer = tick, moment.packer
+            self._tick, self._pictures.packer = tick, moment.packer
         self._go()
 
     def reset(self) -> None:
@@ -300,8 +324,12 @@ class Stage:
         self.choose(self.choice)
 
     def choose(self, choice: Choice) -> None:
-        """Play something else. Settings and weights stay with the controller, the stance with the scenario."""
-        choice, missing = self._standing(choice)
+        """Play something else. Settings and weights stay with the controller, the stance with the scenario.
+
+        It is shown where it begins at once; what it needs compiled is compiled in its first frame, and told. A
+        running recording ends. Nothing changes where the choice is refused.
+        """
+        choice, missing = standing(choice, self.choice, self.director.stance)
         same = choice.controller == self.choice.controller
         self.director.settle()
         old = self.trial.controller
@@ -313,19 +341,10 @@ class Stage:
         self.trial, self.choice, self.director = trial, choice, Director(trial, choice.stance)
         if missing:
             self._audience.say(f"'{choice.character}' has no pose '{missing}'; it stands in 'rest'")
-        self._entered()
+        self._pictures.enter(trial.scene)
         self.timeline.clear()
         self._go()
-
-    def _standing(self, choice: Choice) -> tuple[Choice, str]:
-        """A choice with the present stance where the scenario stays; and the pose that its body has not, or ''."""
-        if choice.scenario != self.choice.scenario:
-            return replace(choice, stance=None), ""
-        stance, own = self.director.stance, choice.built().wants()
-        if stance == (Balance(pose=own.pose, roll=own.roll) if isinstance(own, Balance) else Balance()):
-            return replace(choice, stance=None), ""
-        missing = stance.pose if stance.pose is not None and stance.pose not in choice.body().poses else ""
-        return replace(choice, stance=stood(stance, "rest", None) if missing else stance), missing
+        self._appear()
 
     def reshape(self, proportions: Mapping[str, float]) -> None:
         """Give the character other proportions while it goes on; none gives it its own again."""
@@ -359,19 +378,16 @@ class Stage:
         """Whether a recording is running."""
         return self._recorder is not None
 
-    def _entered(self) -> None:
-        """The trial has another scene, which browsers must learn."""
-        self._scenes = self._scenes % 65535 + 1
-        self._packer = Packer(self.trial.scene, self._scenes)
-
     def _go(self) -> None:
         self.playing, self.past = True, None
         self.pace.restart(self.dt)
         self._audience.changed()
 
     def _look(self, tick: int, flags: int) -> None:
-        """Show a moment that was shown before."""
-        if len(self.timeline):
+        """Show a moment that was shown before, or the beginning where nothing has moved yet."""
+        if not len(self.timeline):
+            self._appear(flags)
+        else:
             moment = self.timeline.at(tick)
             message = with_flags(moment.message, flags, self.timeline.oldest, self.timeline.newest)
             self._audience.show(Shown(message, moment.packer, moment.terms, moment.names))

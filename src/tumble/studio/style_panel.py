@@ -1,115 +1,141 @@
-"""The style editor: the trajectories of a walker's style as curves whose knots are dragged (coros2010 figure 5.6)."""
+"""The style editor: a style as curves whose knots are dragged, and numbers (coros2010 figures 2.7 and 5.6).
 
+    style_panel(desk)  # in a page
+    restyle(director, lambda style: replace(style, period=0.5))  # what it does, between frames
+
+What there is to edit a sheet says (`tumble.studio.sheets`): of walkers' styles, or of gaits. Every edit is the whole
+style as a command (`Restyle`): it is heard in the next frame, recorded, and refused where the controller refuses it.
+Files are downloads and uploads of the browser's: the studio itself writes none.
+"""
+
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from msgspec.structs import replace
 from nicegui import ui
 from nicegui.events import UploadEventArguments
 
+from tumble.control.controller import Styled
 from tumble.errors import UserError
+from tumble.files import LARGEST_TEXT
 from tumble.live.commands import Restyle
+from tumble.simbicon.gait import Gait
 from tumble.studio.desk import Desk
 from tumble.studio.director import Director
 from tumble.studio.elements import Curve
+from tumble.studio.gait_sheet import GaitSheet
 from tumble.studio.knobs import Knob
 from tumble.studio.panels import BLUR, slider_row
-from tumble.walking.style import TRAJECTORIES, Knots, Style, builtin_styles
-from tumble.walking.style_file import LARGEST, style_in, written
-
-FIRST = "stance_knee"  # the trajectory that is shown at first
-# group: how its trajectories begin, their unit, the values that are shown at least
-GROUPS = {
-    "leg": (("stance_knee", "swing_ankle", "stance_ankle", "swing_toe", "stance_toe"), "rad", -0.5, 0.5),
-    "foot": (("foot",), "m", -0.2, 0.2),
-    "trunk": (("pelvis", "back", "chest", "neck"), "rad", -0.5, 0.5),
-    "arm": (("swing_shoulder", "swing_elbow", "stance_shoulder", "stance_elbow"), "rad", -0.5, 0.5),
-    "by speed": (("ankle_speed", "arm_speed"), "factor", 0.0, 1.5),
-}
-SPEEDS = (-1.0, 2.0)  # m/s, along which the last are drawn; all others over the phase 0 to 1
-# number of the style: label, low, high
-NUMBERS = {
-    "period": ("own period, s", 0.2, 1.0),
-    "step_width": ("own width, m", 0.0, 0.4),
-    "toe_out": ("toes out, rad", -0.3, 0.6),
-}
+from tumble.studio.sheets import Number, Sheet, StyleSheet
+from tumble.toml import toml_of
+from tumble.walking.style import Knots
 
 
-def group_of(trajectory: str) -> str:
-    """The group that a trajectory belongs to."""
-    return next(group for group, (heads, *_) in GROUPS.items() if trajectory.startswith(heads))
-
-
-def words() -> dict[str, str]:
-    """All trajectories in the words of people, group by group."""
-    ordered = sorted(TRAJECTORIES, key=lambda name: list(GROUPS).index(group_of(name)))
-    return {name: f"{group_of(name)}: {_plain(name)}" for name in ordered}
-
-
-def _plain(name: str) -> str:
-    return name.removeprefix("foot_").removesuffix("_speed").replace("_", " ")
+def sheet_of(director: Director) -> Sheet:
+    """What of the present style can be edited; a gait's sheet is that of the body that walks now."""
+    return GaitSheet(director.trial.scene.character) if isinstance(director.style, Gait) else StyleSheet()
 
 
 def style_panel(desk: Desk) -> None:
-    """A curve to drag, the style's numbers, and its file."""
+    """A curve to drag, the numbers beside it, and the style's file; hidden where nobody goes in styles.
 
-    async def edit(**changes: Any) -> None:
-        if await desk.do(lambda: restyle(desk.stage.director, changes)):
+    Another style, or another body, keeps the trajectory that is chosen where it has one of that key.
+    """
+
+    async def edit(change: Callable[[Sheet, Any, str], Any]) -> None:
+        director, key = desk.stage.director, str(chosen.value)
+        if await desk.do(lambda: restyle(director, lambda style: change(sheet_of(director), style, key))):
             desk.hub.refresh(but=desk.client.id)
 
     async def move(knots: Knots) -> None:
-        await edit(**{str(trajectory.value): knots})
+        await edit(lambda sheet, style, key: sheet.bent(style, key, knots))
 
-    async def edit_number(name: str, value: float) -> None:
-        await edit(**{name: value})
+    async def change(name: str, value: float) -> None:
+        await edit(lambda sheet, style, key: sheet.changed(style, key, name, value))
 
     with ui.column().classes("panel") as box:
         title = ui.label().classes("about")
-        trajectory = ui.select(words(), label="trajectory", value=FIRST).classes("wide")
-        trajectory.props("dense options-dense data-testid=trajectory")
-        trajectory.on("update:model-value", lambda: show())
-        trajectory.on("popup-hide", js_handler=BLUR)
+        chosen = ui.select({}, label="trajectory").classes("wide")
+        chosen.props("dense options-dense data-testid=trajectory")
+        chosen.on("update:model-value", lambda: show())
+        chosen.on("popup-hide", js_handler=BLUR)
         curve = Curve(move)
         curve.props["title"] = "drag a knot; double click adds one, on a knot or dragged away removes it"
-        rows = {
-            name: slider_row(label, Knob(f"style-{name}", "", float, low, low, high), partial(edit_number, name))
-            for name, (label, low, high) in NUMBERS.items()
-        }
+        numbers = _Numbers(change)
         _file_row(desk)
 
     def show() -> None:
-        style, chosen = desk.stage.director.style, str(trajectory.value)
+        director = desk.stage.director
+        style = director.style
         box.set_visibility(style is not None)
-        if style is not None:
-            title.set_text(f"The style '{style.name}': drag its knots")
-            _, unit, low, high = GROUPS[group_of(chosen)]
-            start, end = SPEEDS if chosen.endswith("_speed") else (0.0, 1.0)
-            label = f"{_plain(chosen)}, {unit}"
-            curve.show(getattr(style, chosen), low=low, high=high, start=start, end=end, label=label)
-            for name, row in rows.items():
-                row(getattr(style, name))
+        if style is None:
+            return
+        sheet = sheet_of(director)
+        curves = dict(sheet.curves(style))
+        if chosen.options != curves:
+            chosen.set_options(curves, value=chosen.value if chosen.value in curves else next(iter(curves)))
+        title.set_text(f"The {kind_of(style)} '{style.name}': drag its knots")
+        knots, *others = line = sheet.line(style, str(chosen.value))
+        curve.show(knots, **dict(zip(line._fields[1:], others, strict=True)))
+        numbers.show(sheet.numbers(style, str(chosen.value)))
 
     desk.shows(show)
 
 
-def restyle(director: Director, changes: dict[str, Any]) -> None:
-    """Change the present style; for the stage's thread, so that no change is lost to another."""
+class _Numbers:
+    """Sliders of the numbers beside a curve, made anew where another curve has others."""
+
+    def __init__(self, change: Callable[[str, float], Any]) -> None:
+        self._change = change
+        self._box = ui.column().classes("panel")
+        self._ends: dict[str, tuple[float, float]] = {}
+        self._rows: dict[str, Callable[[float], Any]] = {}
+
+    def show(self, numbers: Mapping[str, Number]) -> None:
+        """Show these; sliders stay where names and ends are the same, so that one that is held is not lost."""
+        ends = {name: (number.low, number.high) for name, number in numbers.items()}
+        if ends != self._ends:
+            self._ends = ends
+            self._box.clear()
+            with self._box:
+                self._rows = {name: self._row(name, number) for name, number in numbers.items()}
+        for name, number in numbers.items():
+            self._rows[name](number.value)
+
+    def _row(self, name: str, number: Number) -> Callable[[float], Any]:
+        knob = Knob(f"style-{name}", "", float, number.low, number.low, number.high)
+        return slider_row(number.label, knob, partial(self._change, name))
+
+
+def kind_of(style: Any) -> str:
+    """What people call such a style."""
+    return "gait" if isinstance(style, Gait) else "style"
+
+
+def restyle(director: Director, edit: Callable[[Any], Any]) -> None:
+    """Change the present style; for the stage's thread, so that no change is lost to another.
+
+    Args:
+      director: whose; its style is the one that is wanted, with edits that wait for the next frame.
+      edit: makes another style of it.
+    """
     style = director.style
     if style is None:
-        raise UserError("nobody here walks in a style; choose the controller 'walker'")
-    director.send(Restyle(written(replace(style, **changes))))
+        raise UserError("nobody here walks in a style; choose the controller 'walker' or 'simbicon'")
+    director.send(Restyle(toml_of(edit(style))))
 
 
 def _file_row(desk: Desk) -> None:
-    """Back to the builtin style, to a file, from a file."""
+    """Back to the builtin style, to a file, from a file; a file takes the place of the style of its name."""
 
     async def revert() -> None:
-        style = desk.stage.director.style
-        if style is not None:
-            await put(builtin_styles()[style.name])
+        director = desk.stage.director
+        controller, style = director.trial.controller, director.style
+        if style is not None and isinstance(controller, Styled):
+            await put(toml_of(controller.own_styles[style.name]))
 
-    async def put(style: Style) -> bool:
-        done = await desk.do(lambda: desk.stage.director.send(Restyle(written(style))))
+    async def put(text: str) -> bool:
+        done = await desk.do(lambda: desk.stage.director.send(Restyle(text)))
         if done:
             desk.hub.refresh()
         return done
@@ -117,22 +143,25 @@ def _file_row(desk: Desk) -> None:
     def save() -> None:
         style = desk.stage.director.style
         if style is not None:
-            ui.download.content(written(style), f"{style.name}.toml")
+            ui.download.content(toml_of(style), f"{style.name}.toml")
 
     async def load(event: UploadEventArguments) -> None:
         upload.reset()
+        controller = desk.stage.director.trial.controller
+        if not isinstance(controller, Styled):
+            return
         try:
-            style = style_in(await event.file.read(), event.file.name[:60])
+            style = controller.style_in(await event.file.read(), event.file.name[:60])
         except UserError as error:
             ui.notify(str(error), type="negative", multi_line=True)
             return
-        if await put(style):
-            ui.notify(f"loaded the style '{style.name}'")
+        if await put(toml_of(style)):
+            ui.notify(f"loaded the {kind_of(style)} '{style.name}'")
 
     def refuse() -> None:
-        ui.notify(f"a style is a file of at most {LARGEST >> 10} KB", type="negative")
+        ui.notify(f"a style is a file of at most {LARGEST_TEXT >> 10} KB", type="negative")
 
-    upload = ui.upload(on_upload=load, on_rejected=refuse, max_file_size=LARGEST, auto_upload=True)
+    upload = ui.upload(on_upload=load, on_rejected=refuse, max_file_size=LARGEST_TEXT, auto_upload=True)
     upload.props("accept=.toml").style("display: none")  # one that NiceGUI knows to be hidden takes nothing
     with ui.row().classes("line"):
         _button("as it was", "style-revert").on("click", revert).tooltip("back to the style that comes with tumble")
@@ -143,5 +172,6 @@ def _file_row(desk: Desk) -> None:
 
 
 def _button(text: str, mark: str) -> ui.button:
+    """A flat button, which tests find by its mark."""
     button = ui.button(text).props(f"flat dense no-caps data-testid={mark}")
     return button.on("click", js_handler=BLUR)

@@ -1,4 +1,10 @@
-"""What may be asked of walkers, and how it gets into their memories (`tumble.walking.memory`)."""
+"""What may be asked of walkers, and how it gets into their memories (`tumble.walking.memory`).
+
+    wish(sims.memory("walker"), walker.styles, rows=[1], speed=0.8, style="sneak")
+
+Memories are changed in place, and nothing else: what is followed comes nearer to what is wished at every step (see
+`follow`). Trap: a wish that is refused leaves those before it in the same call written.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +14,6 @@ import numpy as np
 from tumble.errors import UserError, check_number, unknown
 from tumble.goals.wants import Balance, Go, Want, name_of, part, parts
 from tumble.walking.memory import UNLIMITED
-from tumble.walking.pose import wish_style
 from tumble.walking.style import Style
 
 WISHES = {  # name: (lowest, highest); of the field 'wish_NAME'
@@ -36,12 +41,6 @@ def begin(memory: np.ndarray, heading: np.ndarray, style: Style) -> None:
     memory["speed_limit"] = UNLIMITED
 
 
-def facing(quat: np.ndarray) -> np.ndarray:
-    """Headings (n,), rad from the x axis, of orientations (n, 4)."""
-    ahead = 1 - 2 * (quat[:, 2] ** 2 + quat[:, 3] ** 2)
-    return np.asarray(np.arctan2(2 * (quat[:, 0] * quat[:, 3] + quat[:, 1] * quat[:, 2]), ahead))
-
-
 def index_of(styles: Sequence[Style], name: str) -> int:
     """Number of a style, or the error that lists those there are."""
     names = [style.name for style in styles]
@@ -50,13 +49,30 @@ def index_of(styles: Sequence[Style], name: str) -> int:
     return names.index(name)
 
 
+def wish_style(m: Any, style: int) -> None:
+    """Want a style from now on.
+
+    A blend that is under way turns round where it is asked to, and goes on to a third style from the nearer of its
+    two: only then does anything jump, by half of what they differ at most.
+    """
+    old, last = m.style, m.wish_style
+    if old == last or style == last:
+        m.wish_style = style
+        return
+    if style == old:
+        m.style, m.blend = last, 1.0 - m.blend
+    else:
+        m.style, m.blend = last if m.blend > 0.5 else old, 0.0
+    m.wish_style = style
+
+
 def wish(
     memory: np.ndarray, styles: Sequence[Style], rows: Any = None, style: str | None = None, **wishes: Any
 ) -> None:
     """Write wishes into memories (rows,), see `Walker.wish`."""
     chosen = slice(None) if rows is None else rows
     if style is not None:
-        number = float(index_of(styles, style))
+        number = index_of(styles, style)
         for row in np.atleast_1d(np.arange(len(memory))[chosen]):
             wish_style(memory[row], number)
     for name, value in wishes.items():
@@ -89,11 +105,14 @@ def refusal(styles: Sequence[Style], want: Want) -> str | None:
 
 
 def _check(styles: Sequence[Style], go: Go) -> None:
+    """Refuse what no walker can follow: places, mixes, styles it does not have, numbers out of `WISHES`."""
     go.check()
     if go.target is not None:
         raise UserError("a walker goes at a speed along a heading; to a place it goes by a script: 'go to 2 1'")
     for name, value in go.given.items():
         if name == "style":
             index_of(styles, value)
+        elif name not in WISHES:
+            raise UserError(f"a walker walks in one style and takes no {name}; gaits of 'simbicon' mix")
         else:
             check_number(name, value, *WISHES[name])

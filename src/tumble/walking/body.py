@@ -1,14 +1,22 @@
-"""What the compiled control knows of a scene: ids, masses and lengths in `Body`, live arrays in `Fields`."""
+"""What the compiled control knows of a scene: ids, masses and lengths in `Body`, live arrays in `Fields`.
 
-from typing import Any, NamedTuple
+    body, fields = body_of(scene, WalkSettings()), fields_of(sims)
+    fields.memory[0].phase        # live: a record of `WALKER` in the state
+
+Gains are the humanoid's times `scale`, mass over 70.4 kg; lengths of settings times `size`, leg over 0.86 m. Trap: a
+`Body` is a copy of what the scene and the settings were; who changes settings makes another.
+"""
+
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
 
 from tumble.characters import Character
 from tumble.errors import UserError
+from tumble.maths.bundles import strided
 from tumble.walking.memory import MEMORY
-from tumble.walking.settings import WalkSettings
+from tumble.walking.settings import Joints, WalkSettings
 from tumble.world.grips import STIFFNESS, grips_of
 from tumble.world.props import Crate, handle_name
 from tumble.world.scene import Scene
@@ -26,7 +34,42 @@ BONES = (
 )  # fmt: skip
 PARENTS = (-1, 0, 1, 2, 2, 4, 2, 6, 0, 8, 9, 10, 0, 12, 13, 14)
 THIGH, SHIN, FOOT, TOE = 0, 1, 2, 3  # of a leg
+TOE_DAMPING = 0.2  # N m s/rad
 HUMANOID_MASS, HUMANOID_LEG, HUMANOID_HIPS = 70.4, 0.86, 0.17  # kg; m from hip to ankle; m between the hips
+
+
+class Legs(NamedTuple):
+    """Lengths of the legs, left and right, in m; ahead is where the foot points. (2,) each."""
+
+    thigh: np.ndarray
+    shin: np.ndarray
+    ankle: np.ndarray  # of the ankle above the sole
+    extra_knee: np.ndarray  # by which the leg is longer than the other
+    sole: np.ndarray  # from the ankle to the middle of the sole, ahead
+    heel: np.ndarray  # from the ankle to where the heel stands
+    ball: np.ndarray  # to where the ball of the foot stands
+    edge: np.ndarray  # to where its sides stand
+    sole_middle: np.ndarray  # from the ankle to the foot's centre of mass, ahead
+
+
+class Arms(NamedTuple):
+    """The arms, left and right; (2,) each."""
+
+    upper: np.ndarray  # m from shoulder to elbow
+    fore: np.ndarray  # m from elbow to palm
+    palm: np.ndarray  # MuJoCo's sites
+
+
+class Holds(NamedTuple):
+    """What hands can take hold of: g grips on c crates."""
+
+    handle: np.ndarray  # (g,) MuJoCo's sites
+    grip_crate: np.ndarray  # (g,) number of the crate
+    crate_body: np.ndarray  # (c,) MuJoCo's body
+    crate_dof: np.ndarray  # (c,) place of its velocity in qvel
+    crate_mass: np.ndarray  # (c,) kg
+    grip: int  # place of the first grip in a control
+    grip_stiffness: float  # N/m
 
 
 class Body(NamedTuple):
@@ -44,27 +87,11 @@ class Body(NamedTuple):
     mass: np.ndarray  # kg
     above: np.ndarray  # kg of the bone and all that hangs on it
     ground: np.ndarray  # column of the 'grounded' channel; -1 where the bone does not feel the ground
-    stiffness: np.ndarray  # N m/rad
+    stiffness: np.ndarray  # N m/rad, k_p of the law
     resist: np.ndarray  # N m s/rad, k_d of the law
-    thigh: np.ndarray  # (2,) m
-    shin: np.ndarray  # (2,) m
-    ankle: np.ndarray  # (2,) m, of the ankle above the sole
-    extra_knee: np.ndarray  # (2,) m by which the leg is longer than the other
-    sole: np.ndarray  # (2,) m from the ankle to the middle of the sole, ahead
-    heel: np.ndarray  # (2,) m from the ankle to where the heel stands
-    ball: np.ndarray  # (2,) m to where the ball of the foot stands
-    edge: np.ndarray  # (2,) m to where its sides stand
-    sole_middle: np.ndarray  # (2,) m from the ankle to the foot's centre of mass, ahead
-    upper: np.ndarray  # (2,) m from shoulder to elbow
-    fore: np.ndarray  # (2,) m from elbow to palm
-    palm: np.ndarray  # (2,) MuJoCo's sites
-    handle: np.ndarray  # (grips,) MuJoCo's sites
-    grip_crate: np.ndarray  # (grips,) number of the crate
-    crate_body: np.ndarray  # (crates,) MuJoCo's body
-    crate_dof: np.ndarray  # (crates,) place of its velocity in qvel
-    crate_mass: np.ndarray  # (crates,) kg
-    grip: int  # place of the first grip in a control
-    grip_stiffness: float  # N/m
+    legs: Legs
+    arms: Arms
+    holds: Holds | None  # None where there is nothing to hold
     total: float  # kg
     scale: float  # mass over the humanoid's
     leg: float  # m, the shorter leg from hip to ankle
@@ -74,6 +101,7 @@ class Body(NamedTuple):
     gravity: float  # m/s^2
 
 
+@strided
 class Fields(NamedTuple):
     """Live arrays of a `Sims`, row by row."""
 
@@ -121,7 +149,8 @@ def body_of(scene: Scene, settings: WalkSettings, prefix: str = "", grips: bool 
         motor[model.joint(prefix + name).id] = i
         strength[model.joint(prefix + name).id] = joint.strength
     feeling = scene.feeling(prefix)
-    lengths = _lengths(scene, ids)
+    legs = _legs(scene, ids)
+    leg = float((legs.thigh + legs.shin).min())
     total = float(model.body_subtreemass[ids[0]])
     scale = total / HUMANOID_MASS
     return Body(
@@ -131,67 +160,65 @@ def body_of(scene: Scene, settings: WalkSettings, prefix: str = "", grips: bool 
         damping=model.dof_damping[model.jnt_dofadr].copy(), strength=strength,
         mass=model.body_mass[ids].copy(), above=model.body_subtreemass[ids].copy(),
         ground=np.array([feeling.index(name) if name in feeling else -1 for name in BONES]),
-        stiffness=scale * _stiffness(settings), resist=scale * _damping(settings),
-        **lengths, **_arms(model, prefix, character), **_holds(scene, grips and not prefix), total=total, scale=scale,
+        stiffness=scale * _stiffness(settings.joints), resist=scale * _damping(settings.joints),
+        legs=legs, arms=_arms(model, prefix, character), holds=_holds(scene) if grips and not prefix else None,
+        total=total, scale=scale, leg=leg, size=leg / HUMANOID_LEG,
+        hips=float(model.body_pos[ids[LEGS], 1] - model.body_pos[ids[LEGS + 4], 1]),
         dt=scene.drives[DRIVE].timestep, gravity=float(-model.opt.gravity[2]),
     )  # fmt: skip
 
 
-def _stiffness(settings: WalkSettings) -> np.ndarray:
-    s = settings
-    leg = [s.hip_stiffness, s.knee_stiffness, s.ankle_stiffness, s.toe_stiffness]
-    arm = [s.shoulder_stiffness, s.elbow_stiffness]
-    trunk = [s.root_stiffness, s.back_stiffness, s.back_stiffness, s.neck_stiffness]
+def _stiffness(joints: Joints) -> np.ndarray:
+    """k_p of the bones' joints, N m/rad."""
+    leg = [joints.hip_stiffness, joints.knee_stiffness, joints.ankle_stiffness, joints.toe_stiffness]
+    arm = [joints.shoulder_stiffness, joints.elbow_stiffness]
+    trunk = [joints.root_stiffness, joints.back_stiffness, joints.back_stiffness, joints.neck_stiffness]
     return np.array([*trunk, *arm, *arm, *leg, *leg])
 
 
-def _damping(settings: WalkSettings) -> np.ndarray:
-    """k_d: about 2 sqrt(k_p), section 5.4; the root's is its own."""
-    damping = 2 * np.sqrt(_stiffness(settings))
-    damping[PELVIS] = settings.root_damping
-    damping[[LEGS + TOE, LEGS + 4 + TOE]] = 0.2
+def _damping(joints: Joints) -> np.ndarray:
+    """k_d, N m s/rad: about 2 sqrt(k_p), section 5.4; the root's and the toes' are their own."""
+    damping = 2 * np.sqrt(_stiffness(joints))
+    damping[PELVIS] = joints.root_damping
+    damping[[LEGS + TOE, LEGS + 4 + TOE]] = TOE_DAMPING
     return damping
 
 
-def _lengths(scene: Scene, ids: np.ndarray) -> dict[str, Any]:
-    """Lengths of the legs, m, measured in the straight pose."""
+def _legs(scene: Scene, ids: np.ndarray) -> Legs:
+    """Measured in the straight pose."""
     model = scene.model
-    place = model.body_pos[ids]
-    legs = np.array([LEGS, LEGS + 4])
+    place, legs = model.body_pos[ids], np.array([LEGS, LEGS + 4])
     thigh, shin = -place[legs + SHIN][:, 2], -place[legs + FOOT][:, 2]
     ankle, heel, ball, edge = np.transpose([_sole(scene, int(ids[leg + FOOT])) for leg in legs])
     reach = thigh + shin + ankle
-    toe = place[legs + TOE][:, 0]
-    short = float((thigh + shin).min())
-    return {
-        "thigh": thigh, "shin": shin, "ankle": ankle, "heel": heel, "ball": ball, "edge": edge, "sole": 0.5 * toe,
-        "sole_middle": model.body_ipos[ids[legs + FOOT], 0],
-        "extra_knee": reach - reach.min(), "leg": short, "size": short / HUMANOID_LEG,
-        "hips": float(place[legs[0], 1] - place[legs[1], 1]),
-    }  # fmt: skip
+    return Legs(
+        thigh=thigh, shin=shin, ankle=ankle, extra_knee=reach - reach.min(), sole=0.5 * place[legs + TOE][:, 0],
+        heel=heel, ball=ball, edge=edge, sole_middle=model.body_ipos[ids[legs + FOOT], 0],
+    )  # fmt: skip
 
 
-def _arms(model: mujoco.MjModel, prefix: str, character: Character) -> dict[str, Any]:
-    """Palms, and the arms' lengths, m."""
+def _arms(model: mujoco.MjModel, prefix: str, character: Character) -> Arms:
+    """Lengths of the arms from the model, straight down; the palms' sites must be on the forearms."""
     palms = np.array([model.site(prefix + name).id for name in character.palms])
     upper = -model.body_pos[model.site_bodyid[palms], 2]
-    return {"upper": upper, "fore": -model.site_pos[palms, 2], "palm": palms}
+    return Arms(upper=upper, fore=-model.site_pos[palms, 2], palm=palms)
 
 
-def _holds(scene: Scene, grips: bool) -> dict[str, Any]:
-    """What hands can take hold of; nothing without grips."""
-    model, props = scene.model, scene.props if grips else ()
-    crates = [prop for prop in props if isinstance(prop, Crate)]
+def _holds(scene: Scene) -> Holds | None:
+    """The grips of the scene's own character; None where there are none."""
+    model, grips = scene.model, grips_of(scene.character, scene.props)
+    if not grips:
+        return None
+    crates = [prop for prop in scene.props if isinstance(prop, Crate)]
     names = [crate.name for crate in crates]
-    holds = grips_of(scene.character, props)
-    return {
-        "grip": scene.drives[DRIVE].joints, "grip_stiffness": STIFFNESS,
-        "handle": np.array([model.site(handle_name(grip.crate, grip.handle)).id for grip in holds], np.intp),
-        "grip_crate": np.array([names.index(grip.crate) for grip in holds], np.intp),
-        "crate_body": np.array([model.body(name).id for name in names], np.intp),
-        "crate_dof": np.array([int(model.joint(name).dofadr[0]) for name in names], np.intp),
-        "crate_mass": np.array([crate.mass for crate in crates], float),
-    }  # fmt: skip
+    return Holds(
+        handle=np.array([model.site(handle_name(grip.crate, grip.handle)).id for grip in grips], np.intp),
+        grip_crate=np.array([names.index(grip.crate) for grip in grips], np.intp),
+        crate_body=np.array([model.body(name).id for name in names], np.intp),
+        crate_dof=np.array([int(model.joint(name).dofadr[0]) for name in names], np.intp),
+        crate_mass=np.array([crate.mass for crate in crates], float),
+        grip=scene.drives[DRIVE].joints, grip_stiffness=STIFFNESS,
+    )  # fmt: skip
 
 
 def _sole(scene: Scene, foot: int) -> tuple[float, float, float, float]:

@@ -1,54 +1,16 @@
-"""Where to step and how to get the foot there: inverted pendulum and inverse kinematics (coros2010 5.3.2)."""
+"""Inverse kinematics of legs and arms of two bones (coros2010 section 5.3.5).
+
+Of a triangle with the sides a (thigh), b (shin) and c (hip to ankle) the law of cosines gives the angle at the hip,
+cos = (a^2 + c^2 - b^2) / (2 a c), and that at the knee, cos = (a^2 + b^2 - c^2) / (2 a b).
+"""
 
 import math
 
-from numba import njit
-
+from tumble.maths.compiled import inner
 from tumble.maths.vectors import add, clamp, cross, dot, from_axes, multiply, scale, sub
 
 
-@njit(cache=True)
-def pendulum_step(speed, height, gravity):  # type: ignore[no-untyped-def]
-    """Distance, m, at which a foot must be for an inverted pendulum to come to rest above it (section 5.3.2).
-
-    Half v^2 + g h = g sqrt(h^2 + d^2), solved for d: the thesis prints its first term only.
-    """
-    return speed * math.sqrt(height / gravity + speed * speed / (4.0 * gravity * gravity))
-
-
-@njit(cache=True)
-def pendulum_later(place, speed, time, rate):  # type: ignore[no-untyped-def]
-    """Place from its foot and speed of a linear inverted pendulum after some time, m, m/s, s; rate sqrt(g / h), 1/s."""
-    c, s = math.cosh(rate * time), math.sinh(rate * time)
-    return c * place + s * speed / rate, c * speed + s * rate * place
-
-
-@njit(cache=True)
-def gait_ahead(speed, time, period, rate):  # type: ignore[no-untyped-def]
-    """Speed, m/s, of a linear inverted pendulum that walks at a mean speed, `time` s after a footstrike.
-
-    It steps half a step's length ahead of itself each `period` s; rate is sqrt(g / h), 1/s.
-    """
-    half = 0.5 * rate * period
-    return speed * half * math.cosh(rate * time - half) / math.sinh(half)
-
-
-@njit(cache=True)
-def gait_place(speed, time, period, rate):  # type: ignore[no-untyped-def]
-    """Place from the stance foot, m, where the pendulum of `gait_ahead` is then."""
-    half = 0.5 * rate * period
-    return 0.5 * speed * period * math.sinh(rate * time - half) / math.sinh(half)
-
-
-@njit(cache=True)
-def gait_side(half_width, time, period, rate):  # type: ignore[no-untyped-def]
-    """Place from the stance foot and speed, m and m/s to the swing leg's side, of a pendulum that sways."""
-    half = 0.5 * rate * period
-    x = rate * time - half
-    return half_width * math.cosh(x) / math.cosh(half), half_width * rate * math.sinh(x) / math.cosh(half)
-
-
-@njit(cache=True)
+@inner
 def leg_pose(hip, ankle, thigh, shin, side, reach):  # type: ignore[no-untyped-def]
     """Rotation of the thigh and angle of the knee that put the ankle to a place (section 5.3.5).
 
@@ -73,7 +35,7 @@ def leg_pose(hip, ankle, thigh, shin, side, reach):  # type: ignore[no-untyped-d
     return from_axes(cross(left, up), left, up), math.pi - math.acos(k)
 
 
-@njit(cache=True)
+@inner
 def arm_pose(shoulder, palm, upper, fore, side, reach):  # type: ignore[no-untyped-def]
     """Rotation of the upper arm and angle of the elbow that put the palm to a place; arguments as of `leg_pose`.
 
@@ -84,13 +46,13 @@ def arm_pose(shoulder, palm, upper, fore, side, reach):  # type: ignore[no-untyp
     return multiply(pose, (0.0, 0.0, 0.0, 1.0)), elbow
 
 
-@njit(cache=True)
+@inner
 def knee_for(thigh, shin, reach):  # type: ignore[no-untyped-def]
-    """Knee angle at which hip and ankle are `reach` m apart."""
+    """Knee angle, rad, at which hip and ankle are c = `reach` m apart: cos = (c^2 - a^2 - b^2) / (2 a b)."""
     return math.acos(clamp((reach * reach - thigh * thigh - shin * shin) / (2.0 * thigh * shin), -0.95, 1.0))
 
 
-@njit(cache=True)
+@inner
 def leg_reach(thigh, shin, knee):  # type: ignore[no-untyped-def]
-    """m from hip to ankle with that knee angle."""
+    """m from hip to ankle with that knee angle: sqrt(a^2 + b^2 + 2 a b cos(knee))."""
     return math.sqrt(thigh * thigh + shin * shin + 2.0 * thigh * shin * math.cos(knee))

@@ -4,23 +4,53 @@
     memory.phase, memory.hand_target[:, 0]
 
 Compiled code sees a row as `m`, and writes through it: `m.phase += dt`. Heights and places in m in the world's axes;
-"along" is m along the heading from the world's origin. "f8" all, so that a flag is 0 or 1.
+"along" is m along the heading from the world's origin.
 """
+
+from enum import IntEnum
 
 import numpy as np
 
+
+class Mode(IntEnum):
+    """What a walker does (coros2010 sections 5.3.1 and 5.5.1)."""
+
+    STAND = 0  # on both feet
+    SHIFT = 1  # on both feet, the weight goes to the stance foot, so that the other may leave the ground
+    WALK = 2  # on the stance foot, the other one swings
+    DOUBLE_SUPPORT = 3  # on both feet between two steps, until the body is over the front one
+
+
+class Halt(IntEnum):
+    """Whether it stops before what it will step over: a long step that begins in a stand begins alike every time."""
+
+    NONE = 0
+    WANTED = 1  # it is to stop
+    STOOD = 2  # it has stood there, or comes as one who stood would, and may step
+
+
+class HandFrame(IntEnum):
+    """What the target of a hand is in."""
+
+    FREE = 0  # it has none: the arm swings as its style does
+    WORLD = 1
+    BODY = 2  # ahead, left and up of the pelvis
+
+
+LEFT, RIGHT = 0, 1  # legs, feet, hands
 MEMORY = "walker"  # how the claim is called
+UNLIMITED = 1e9  # m/s or m, finite as all states that can be recorded
 WALKER = np.dtype(
     [
         # What it does
-        ("mode", "f8"),  # STAND, SHIFT, WALK or PASS
-        ("stance", "f8"),  # the stance leg: 0 left, 1 right
+        ("mode", "i8"),  # Mode
+        ("stance", "i8"),  # the stance leg: LEFT or RIGHT
         ("phase", "f8"),  # of the step, 0 to 1
         ("phase_rate", "f8"),  # share of its usual rate at which the phase of a step over something goes on
         ("clock", "f8"),  # s in this mode
         ("swing_start", "f8", 3),  # where the swing ankle was when the step began, m
         ("ground", "f8"),  # height of the ground that is stepped on, m
-        ("footstrikes", "f8"),  # since the start
+        ("footstrikes", "i8"),  # since the start
         ("lean_integral", "f8"),  # of how far ahead of its feet a body that stands and is busy is, m s
         # What is followed: what the wishes have become by now
         ("heading", "f8"),  # rad from the x axis, not wrapped
@@ -31,7 +61,7 @@ WALKER = np.dtype(
         ("step_width", "f8"),  # m between the feet
         ("bend", "f8"),  # of the body, forwards, rad
         ("crouch", "f8"),  # of the stance knees, rad
-        ("style", "f8"),  # index of the style that is left
+        ("style", "i8"),  # index of the style that is left
         ("blend", "f8"),  # share of the wished style, 0 to 1
         ("twist", "f8"),  # of the back ahead of a turn, rad
         ("step_trim", "f8"),  # m by which steps are shorter, so that the mean speed is the one followed
@@ -49,40 +79,38 @@ WALKER = np.dtype(
         ("wish_step_height", "f8"),
         ("wish_step_width", "f8"),  # below 0 the style decides
         ("wish_bend", "f8"),
-        ("wish_style", "f8"),  # index
+        ("wish_style", "i8"),  # index
         ("wish_crouch", "f8"),
         ("wish_alpha", "f8"),
         ("wish_load", "f8"),
         ("wish_drift", "f8"),
         ("wish_haul", "f8"),
         # Of each hand, left before right
-        ("hand_frame", "f8", 2),  # wished: FREE, or what its target is in: WORLD, or BODY (from the pelvis)
+        ("hand_frame", "i8", 2),  # wished: HandFrame
         ("hand_target", "f8", (2, 3)),  # wished: x, y, z in the WORLD; ahead, left, up in the BODY; m
-        ("hand_grip", "f8", 2),  # wished: number of the grip that it holds by, from 1; 0 none
+        ("hand_grip", "i8", 2),  # wished: number of the grip that it holds by, from 1; 0 none
         ("hand_blend", "f8", 2),  # how far the arm has left the style's swing for the target, 0 to 1
         ("hand_firm", "f8", 2),  # how firmly it holds, 0 to 1
         # What the ground asks for: the step that is planned over, onto or before something
-        ("planned", "f8"),  # 1 while the swing foot goes to a chosen foothold
+        ("planned", "?"),  # while the swing foot goes to a chosen foothold
+        ("level_step", "?"),  # where it passes nothing on its way there
+        ("trailing", "?"),  # where the other foot is past the obstacle already
+        ("blocked", "?"),  # where it stands before what it gets neither over nor onto, and is to go that way
+        ("unused", "u1", 4),  # so that the record has no gaps
         ("foothold", "f8", 3),  # where its ankle lands, and the height of the ground there, m
-        ("level_step", "f8"),  # 1 where it passes nothing on its way there
         ("obstacle_top", "f8"),  # m, of the highest that it passes over
         ("clear_from", "f8"),  # m along: where the swing ankle must be up
         ("clear_to", "f8"),  # m along: from where it may come down
-        ("trailing", "f8"),  # 1 where the other foot is past the obstacle already
         ("obstacle_front", "f8"),  # m along: where that begins which the trailing foot is to pass
         ("tuned_speed", "f8"),  # m/s that the body should have now, so that it comes to the foothold in time
         ("time_left", "f8"),  # s until the body is where the foot should land
         ("least_period", "f8"),  # s that the swing foot's way takes
         ("down_crouch", "f8"),  # rad, least crouch, so that the swing foot comes down to lower ground
         ("speed_limit", "f8"),  # m/s; UNLIMITED where there is none
-        ("halt", "f8"),  # 1 where it is to stop before what it will step over, 2 once it has stood there
+        ("halt", "i8"),  # Halt
         # What hangs over the ground asks for
         ("duck_bend", "f8"),  # rad, least bend
         ("duck_crouch", "f8"),  # rad, least crouch
         ("stoop_distance", "f8"),  # m until it must stop to bend; UNLIMITED where it need not
     ]
 )
-
-STAND, SHIFT, WALK, PASS = 0, 1, 2, 3  # PASS: on both feet between two steps, until the body is over the front one
-FREE, WORLD, BODY = 0, 1, 2
-UNLIMITED = 1e9  # m/s or m, finite as all states that can be recorded

@@ -1,16 +1,21 @@
-"""Motion generator and the joints that track it (coros2010 5.3.1)."""
+"""Motion generator and the joints that track it (coros2010 5.3.1).
+
+A style's trajectories are read at the phase phi, and joints follow by PD laws, k_p e - k_d w: trunk, head and feet
+against the character's frame, arms, stance knees and toes against their parents. A style tells of a step on the left
+foot; on the right one, `side` and `twist` of the trunk change their sign.
+"""
 
 import math
 
-from numba import njit
-
+from tumble.maths.compiled import inner
 from tumble.maths.vectors import about, add, clamp, dot, multiply, scale, spline, sub, turn_between, turned, vec
-from tumble.walking.balance import put, spin_of
 from tumble.walking.body import ARMS, BACK, FOOT, HEAD, LEGS, SHIN, TOE, TORSO
-from tumble.walking.hands import chest_spin_of, mass_of, reach
+from tumble.walking.capture import BENT, capture_shortfall
+from tumble.walking.hands import chest_spin_of, reach
+from tumble.walking.holding import mass_of
 from tumble.walking.legs import knee_for, leg_reach
-from tumble.walking.memory import PASS, WALK
-from tumble.walking.steps import crosses, lack, loaded
+from tumble.walking.memory import LEFT, Halt, Mode
+from tumble.walking.steps import ankle_of, crosses, loaded
 from tumble.walking.style import (
     ANKLE_SPEED,
     ARM_SPEED,
@@ -23,72 +28,74 @@ from tumble.walking.style import (
     SWING_TOE,
     TRUNK,
 )  # fmt: skip
+from tumble.walking.torques import put, spin_of
 
+# Lengths of a body of the humanoid's size; all ours.
+PELVIS_BEND, PELVIS_HINGE = 0.3, 0.5  # share of a bend that the pelvis has, and more of it the further it bends
+BACK_BEND, BACK_HINGE = 0.6, 0.3  # the same of the lower back; torso and head have all of it
+BACK_TWIST, CHEST_TWIST, HEAD_TWIST = 0.3, 0.6, 1.2  # shares of the twist ahead of a turn
+HINGES = 0.6  # rad of a bend from which on the hips take more of it
+STANDS = 0.5  # phase of a style that a stand is held in
+TOES_UP = -0.1  # rad of a foot that goes over something
+LONGER = 1e-3  # m that a leg is longer, from which on its knee bends for it
+STRAIGHTENS, PRESSES = 10.0, 14.0  # 1/m: how fast a hind leg straightens, and presses, as the capture point falls short
+FIRM_CROUCH = 0.3  # rad of the knees, from which on they are stiffest
 PUSHES = 0.5, 0.65  # m, steps over something from which and up to which it presses its hind foot down ever more
 ROOM = 0.4, 0.6  # m before something for each m of its height, the same
 
 
-@njit(cache=True)
-def wish_style(m, style):  # type: ignore[no-untyped-def]
-    """Want a style from now on.
-
-    A blend that is under way turns round where it is asked to, and goes on to a third style from the nearer of its
-    two: only then does anything jump, by half of what they differ at most.
-    """
-    old, last = m.style, m.wish_style
-    if old == last or style == last:
-        m.wish_style = style
-        return
-    if style == old:
-        m.style, m.blend = last, 1.0 - m.blend
-    else:
-        m.style, m.blend = last if m.blend > 0.5 else old, 0.0
-    m.wish_style = style
-
-
-@njit(cache=True)
+@inner
 def trajectory(styles, m, j, x):  # type: ignore[no-untyped-def]
     """Value of a trajectory at a phase or speed, of a style or between two."""
-    a, b = int(m.style), int(m.wish_style)
+    a, b = m.style, m.wish_style
     value = spline(styles.knots[a, j], styles.counts[a, j], x)
     if a != b:
         value += m.blend * (spline(styles.knots[b, j], styles.counts[b, j], x) - value)
     return value
 
 
-@njit(cache=True)
+@inner
 def generate(styles, m, angles):  # type: ignore[no-untyped-def]
     """Values of all trajectories at the phase, of a style or between two."""
-    phase = m.phase if m.mode == WALK else (0.0 if m.mode == PASS else 0.5)
+    phase = m.phase if m.mode == Mode.WALK else (0.0 if m.mode == Mode.DOUBLE_SUPPORT else STANDS)
     for j in range(angles.size):
         angles[j] = trajectory(styles, m, j, m.speed if j >= ANKLE_SPEED else phase)
-    if m.mode != WALK:
+    if m.mode != Mode.WALK:
         for j in (SWING_ANKLE, STANCE_ANKLE, SWING_TOE, STANCE_TOE):
             angles[j] = 0.0
 
 
-@njit(cache=True)
+@inner
 def hinge(m):  # type: ignore[no-untyped-def]
     """How much of a bend is in the hips, 0 to 1: the further it bends, the more."""
-    return clamp(m.bend - 0.6, 0.0, 1.0)
+    return clamp(m.bend - HINGES, 0.0, 1.0)
 
 
-@njit(cache=True)
+@inner
 def trunk_pose(m, angles, heading, n, share, twist):  # type: ignore[no-untyped-def]
-    """Wanted rotation in the world of the n-th bone of the trunk."""
-    mirror = 1.0 if m.stance == 0.0 else -1.0
+    """Wanted rotation in the world of the n-th bone of the trunk.
+
+    R_z(heading + twist) R_x(side) R_y(bend), by the trajectories of the style.
+
+    Args:
+      n: 0 pelvis, 1 lower back, 2 torso, 3 head.
+      share: of the wished bend that this bone has.
+      twist: share of the twist ahead of a turn.
+    """
+    mirror = 1.0 if m.stance == LEFT else -1.0
     j = TRUNK + 3 * n
     q = multiply(about(2, heading + mirror * angles[j + 2] + twist * m.twist), about(0, mirror * angles[j + 1]))
     return multiply(q, about(1, angles[j] + share * m.bend))
 
 
-@njit(cache=True)
+@inner
 def rotation_of(f, body, i, bone):  # type: ignore[no-untyped-def]
+    """A bone's rotation in the world, (w, x, y, z), a copy."""
     q = f.xquat[i, body.ids[bone]]
     return (q[0], q[1], q[2], q[3])
 
 
-@njit(cache=True)
+@inner
 def _track(body, f, i, torque, bone, wanted):  # type: ignore[no-untyped-def]
     """PD torque of a ball joint towards a rotation in the world."""
     error = turn_between(rotation_of(f, body, i, bone), wanted)
@@ -96,7 +103,7 @@ def _track(body, f, i, torque, bone, wanted):  # type: ignore[no-untyped-def]
     put(torque, bone, sub(scale(body.stiffness[bone], error), scale(body.resist[bone], spin)))
 
 
-@njit(cache=True)
+@inner
 def track_hinge(body, f, i, torque, bone, wanted, speed, gain):  # type: ignore[no-untyped-def]
     """PD torque of a hinge towards an angle and its speed; gain is a factor on its stiffness."""
     j = body.joint[bone]
@@ -106,7 +113,7 @@ def track_hinge(body, f, i, torque, bone, wanted, speed, gain):  # type: ignore[
     put(torque, bone, scale(push, vec(f.xaxis[i, j])))
 
 
-@njit(cache=True)
+@inner
 def _track_foot(body, k, look, f, i, torque, foot, pitch, flat):  # type: ignore[no-untyped-def]
     """PD torque of an ankle towards a pitch of the foot against the ground, toes down positive, and no roll.
 
@@ -124,105 +131,118 @@ def _track_foot(body, k, look, f, i, torque, foot, pitch, flat):  # type: ignore
     side = (-math.sin(yaw), math.cos(yaw), 0.0)
     push = sub(scale(body.stiffness[foot], error), scale(body.resist[foot], spin))
     along = dot(push, side)
-    weak = k.ankle_side_stiffness / k.ankle_stiffness
+    weak = k.joints.ankle_side_stiffness / k.joints.ankle_stiffness
     put(torque, foot, add(scale(along, side), scale(weak, sub(push, scale(along, side)))))
 
 
-@njit(cache=True)
-def _track_hand(body, k, m, look, f, i, torque, side, swung, bent):  # type: ignore[no-untyped-def]
+@inner
+def _track_hand(body, holds, k, m, look, f, i, torque, side, swung, bent):  # type: ignore[no-untyped-def]
     """PD torques of an arm towards its target, or between that and the style's pose while it leaves or comes back."""
     arm, blend = ARMS + 2 * side, m.hand_blend[side]
     spin = spin_of(body, f.xaxis[i], f.qvel[i], arm)
     now = rotation_of(f, body, i, arm)
-    pose, rate, elbow, speed = reach(body, k, m, look, f, i, side, chest_spin_of(body, look, f, i))
+    pose, rate, elbow, speed = reach(body, holds, k, m, look, f, i, side, chest_spin_of(body, look, f, i))
     error = add(scale(blend, turn_between(now, pose)), scale(1.0 - blend, turn_between(now, swung)))
-    loaded = 1.0 + m.carried * mass_of(body, m, side) / (k.firm_load * body.scale)
-    gain = 1.0 + blend * (k.reach_gain * loaded - 1.0)
+    loaded = 1.0 + m.carried * mass_of(holds, m, side) / (k.hands.firm_load * body.scale)
+    gain = 1.0 + blend * (k.hands.reach_gain * loaded - 1.0)
     off = scale(math.sqrt(gain) * body.resist[arm], sub(scale(blend, rate), spin))
     put(torque, arm, add(scale(gain * body.stiffness[arm], error), off))
     track_hinge(body, f, i, torque, arm + 1, blend * elbow + (1.0 - blend) * bent, blend * speed, gain)
 
 
-@njit(cache=True)
+@inner
 def _stance_knee(body, k, m, look, f, i, angles, side):  # type: ignore[no-untyped-def]
     """Wanted angle of a stance knee: the style's, a crouch's, and more in a leg that is longer than the other."""
     knee = max(angles[STANCE_KNEE], 0.0) + m.crouch
-    if m.mode == PASS and side != int(m.stance):
-        knee = m.crouch * clamp(1.0 - 10.0 * lack(body, k, m, look, f, i) / body.size, 0.0, 1.0)  # it pushes off
+    if m.mode == Mode.DOUBLE_SUPPORT and side != m.stance:
+        knee = m.crouch * clamp(
+            1.0 - STRAIGHTENS * capture_shortfall(body, k, m, look, f, i) / body.size, 0.0, 1.0
+        )  # it pushes off
     elif crosses(body, m):
         knee = m.crouch  # straight before what it would hit
-    if body.extra_knee[side] < 1e-3:
+    if body.legs.extra_knee[side] < LONGER:
         return knee
-    reach = leg_reach(body.thigh[side], body.shin[side], knee) - body.extra_knee[side]
-    return knee_for(body.thigh[side], body.shin[side], reach)
+    reach = leg_reach(body.legs.thigh[side], body.legs.shin[side], knee) - body.legs.extra_knee[side]
+    return knee_for(body.legs.thigh[side], body.legs.shin[side], reach)
 
 
-@njit(cache=True)
+@inner
 def _push_off(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """rad that the hind foot is pressed down: on both feet, and before the other one lands far beyond something.
 
     The hips stay high then: the landing takes less of the speed. Close before something the shin would touch it.
     """
-    upright = m.bend < 0.1 and not loaded(body, look)
-    if m.mode == PASS:
-        push = k.push_off * clamp(14.0 * lack(body, k, m, look, f, i) / body.size, 0.0, 1.0)
-        return max(push, k.strike_push) if m.clock < 0.0 and upright else push
-    if not crosses(body, m) or m.trailing == 1.0 or not upright:
+    upright = m.bend < BENT and not loaded(body, look)
+    if m.mode == Mode.DOUBLE_SUPPORT:
+        push = k.crossing.push_off * clamp(PRESSES * capture_shortfall(body, k, m, look, f, i) / body.size, 0.0, 1.0)
+        return max(push, k.crossing.strike_push) if m.clock < 0.0 and upright else push
+    if not crosses(body, m) or m.trailing or not upright:
         return 0.0
-    ankle = f.xanchor[i, body.joint[LEGS + 4 * int(m.stance) + FOOT]]
+    ankle = ankle_of(body, f, i, m.stance)
     length = (m.foothold[0] - ankle[0]) * math.cos(m.heading) + (m.foothold[1] - ankle[1]) * math.sin(m.heading)
-    room = (m.clear_from - ankle[0] * math.cos(m.heading) - ankle[1] * math.sin(m.heading)) / (
-        m.obstacle_top - m.ground
-    )
-    late = clamp((m.phase - k.push_from) / (1.0 - k.push_from), 0.0, 1.0)
+    before = m.clear_from - ankle[0] * math.cos(m.heading) - ankle[1] * math.sin(m.heading)
+    room = before / (m.obstacle_top - m.ground)
+    late = clamp((m.phase - k.crossing.push_from) / (1.0 - k.crossing.push_from), 0.0, 1.0)
     far = clamp((length / body.size - PUSHES[0]) / (PUSHES[1] - PUSHES[0]), 0.0, 1.0)
-    return k.push_off * late * far * clamp((room - ROOM[0]) / (ROOM[1] - ROOM[0]), 0.0, 1.0)
+    return k.crossing.push_off * late * far * clamp((room - ROOM[0]) / (ROOM[1] - ROOM[0]), 0.0, 1.0)
 
 
-@njit(cache=True)
+@inner
 def _lands_flat(body, k, m, look):  # type: ignore[no-untyped-def]
     """Whether the swing foot must land flat: on a heel the body would speed up, on its way to a stop."""
-    if loaded(body, look) or m.halt != 1.0 or m.planned == 0.0:
+    if loaded(body, look) or m.halt != Halt.WANTED or not m.planned:
         return False
-    return m.level_step == 1.0 or (m.trailing == 1.0 and crosses(body, m) and m.phase > k.flat_from)
+    return m.level_step or (m.trailing and crosses(body, m) and m.phase > k.crossing.flat_from)
 
 
-@njit(cache=True)
-def hold(body, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def]
+@inner
+def hold(body, holds, k, m, look, f, i, angles, torque):  # type: ignore[no-untyped-def]
     """PD torques of trunk, arms, stance knees, feet and toes."""
-    _track(body, f, i, torque, BACK, trunk_pose(m, angles, look.heading, 1, 0.6 + 0.3 * hinge(m), 0.3))
-    _track(body, f, i, torque, TORSO, trunk_pose(m, angles, look.heading, 2, 1.0, 0.6))
-    _track(body, f, i, torque, HEAD, trunk_pose(m, angles, look.heading, 3, 1.0, 1.2))
-    stance = int(m.stance)
-    chest = rotation_of(f, body, i, TORSO)
+    back = BACK_BEND + BACK_HINGE * hinge(m)
+    _track(body, f, i, torque, BACK, trunk_pose(m, angles, look.heading, 1, back, BACK_TWIST))
+    _track(body, f, i, torque, TORSO, trunk_pose(m, angles, look.heading, 2, 1.0, CHEST_TWIST))
+    _track(body, f, i, torque, HEAD, trunk_pose(m, angles, look.heading, 3, 1.0, HEAD_TWIST))
     for side in range(2):
-        j = STANCE_ARM if side == stance else SWING_ARM
-        mirror = 1.0 if side == 0 else -1.0
-        arm = ARMS + 2 * side
-        pose = multiply(about(1, -angles[j] * angles[ARM_SPEED]), about(0, mirror * angles[j + 1]))
-        pose = multiply(chest, multiply(pose, about(2, mirror * angles[j + 2])))
-        if m.hand_blend[side] > 0.0:
-            _track_hand(body, k, m, look, f, i, torque, side, pose, angles[j + 3])
-        else:
-            _track(body, f, i, torque, arm, pose)
-            track_hinge(body, f, i, torque, arm + 1, angles[j + 3], 0.0, 1.0)
+        _hold_arm(body, holds, k, m, look, f, i, angles, torque, side)
     for side in range(2):
-        leg = LEGS + 4 * side
-        stands = side == stance or m.mode != WALK
-        pitch = angles[STANCE_ANKLE if stands else SWING_ANKLE] * angles[ANKLE_SPEED]
-        if not stands and crosses(body, m):
-            pitch = -0.1
-        flat = not stands and _lands_flat(body, k, m, look)
-        if flat:
-            pitch = 0.0
-        if m.mode == PASS and side != stance:
-            pitch = _push_off(body, k, m, look, f, i)
-        elif m.mode == WALK and side == stance:
-            pitch += _push_off(body, k, m, look, f, i)
-        _track_foot(body, k, look, f, i, torque, leg + FOOT, pitch, flat)
-        track_hinge(body, f, i, torque, leg + TOE, angles[STANCE_TOE if stands else SWING_TOE], 0.0, 1.0)
-        if stands:
-            steps = m.mode == WALK or (m.mode == PASS and m.duck_crouch > 0.0)
-            bent = 0.0 if steps else m.crouch
-            firm = 1.0 + (k.crouch_gain - 1.0) * min(bent / 0.3, 1.0)  # on two bent legs that are springs it rolls over
-            track_hinge(body, f, i, torque, leg + SHIN, _stance_knee(body, k, m, look, f, i, angles, side), 0.0, firm)
+        _hold_leg(body, k, m, look, f, i, angles, torque, side)
+
+
+@inner
+def _hold_arm(body, holds, k, m, look, f, i, angles, torque, side):  # type: ignore[no-untyped-def]
+    """Swing an arm as the style does, or bring it to its target."""
+    j = STANCE_ARM if side == m.stance else SWING_ARM
+    mirror = 1.0 if side == LEFT else -1.0
+    arm = ARMS + 2 * side
+    pose = multiply(about(1, -angles[j] * angles[ARM_SPEED]), about(0, mirror * angles[j + 1]))
+    pose = multiply(rotation_of(f, body, i, TORSO), multiply(pose, about(2, mirror * angles[j + 2])))
+    if m.hand_blend[side] > 0.0:
+        _track_hand(body, holds, k, m, look, f, i, torque, side, pose, angles[j + 3])
+    else:
+        _track(body, f, i, torque, arm, pose)
+        track_hinge(body, f, i, torque, arm + 1, angles[j + 3], 0.0, 1.0)
+
+
+@inner
+def _hold_leg(body, k, m, look, f, i, angles, torque, side):  # type: ignore[no-untyped-def]
+    """Pitch of a foot, toe, and the knee of a leg that stands."""
+    leg, stance = LEGS + 4 * side, m.stance
+    stands = side == stance or m.mode != Mode.WALK
+    pitch = angles[STANCE_ANKLE if stands else SWING_ANKLE] * angles[ANKLE_SPEED]
+    if not stands and crosses(body, m):
+        pitch = TOES_UP
+    flat = not stands and _lands_flat(body, k, m, look)
+    if flat:
+        pitch = 0.0
+    if m.mode == Mode.DOUBLE_SUPPORT and side != stance:
+        pitch = _push_off(body, k, m, look, f, i)
+    elif m.mode == Mode.WALK and side == stance:
+        pitch += _push_off(body, k, m, look, f, i)
+    _track_foot(body, k, look, f, i, torque, leg + FOOT, pitch, flat)
+    track_hinge(body, f, i, torque, leg + TOE, angles[STANCE_TOE if stands else SWING_TOE], 0.0, 1.0)
+    if stands:
+        steps = m.mode == Mode.WALK or (m.mode == Mode.DOUBLE_SUPPORT and m.duck_crouch > 0.0)
+        bent = 0.0 if steps else m.crouch
+        # on two bent legs that are springs it rolls over
+        firm = 1.0 + (k.joints.crouch_gain - 1.0) * min(bent / FIRM_CROUCH, 1.0)
+        track_hinge(body, f, i, torque, leg + SHIN, _stance_knee(body, k, m, look, f, i, angles, side), 0.0, firm)

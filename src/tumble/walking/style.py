@@ -91,6 +91,10 @@ def check_style(style: Style) -> Style:
 
 
 def _check_knots(label: str, knots: Knots, over_speed: bool) -> None:
+    """Refuse too few or many knots, ones that are not finite or not rising, values beyond 3.2, phases outside 0 to 1.
+
+    Knots over the speed may be anywhere.
+    """
     if not 1 <= len(knots) <= KNOTS:
         raise UserError(f"{label} must have 1 to {KNOTS} knots, got {len(knots)}")
     for x, y in knots:
@@ -134,7 +138,7 @@ class Styles(NamedTuple):
 
 
 def table_of(styles: list[Style]) -> Styles:
-    """The arrays of some styles."""
+    """The arrays of some styles, in their order; copies, so that a style that is changed needs another table."""
     knots = np.zeros((len(styles), len(TRAJECTORIES), KNOTS, 2))
     counts = np.zeros((len(styles), len(TRAJECTORIES)), np.intp)
     for i, style in enumerate(styles):

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import mujoco
 import numpy as np
-from numba import njit
 
+from tumble.maths.compiled import inner
 from tumble.maths.vectors import clamp
 from tumble.world.props import Box
 from tumble.world.scene import Scene
@@ -31,6 +31,15 @@ BENDS = np.linspace(0.0, 1.3, 14)  # rad, of the table of crowns
 FIRST, LAST, TOP, FIRM = 0, 1, 2, 3  # of a span; FIRM: 1 where one may stand on it
 THICK = 0.5  # m, of the thickest that is stepped over and not onto
 EDGE = 1e-4  # m beside an edge, where levels are compared
+SAME = 0.01  # m between heights that count as one level
+FLAT = 0.005  # m between heights under one foot
+STEP = 0.02  # m from which on the ground goes up or down
+RISES = 0.05  # m from which on something is a hurdle
+UPWARDS = 1.2  # times as long as ahead that a foot's way up or down takes
+SHORTEST = 0.05  # m, of a part of its way
+SLOW_END, SOFT = 1.15, 0.05  # times the way down, whose last bit is slow; m of that bit
+NOWHERE = 1e9  # m, a place that there is not
+FAR = 1e8  # m, beyond which a place is none
 
 
 class Terrain(NamedTuple):
@@ -49,12 +58,15 @@ class Terrain(NamedTuple):
     path: np.ndarray  # (2, 5, 2) scratch: knots of the swing ankle's way ahead and of its height
 
 
-def terrain_of(scene: Scene) -> Terrain:
-    """The table of a scene of a biped."""
-    feet, limit = _feet(scene), highest_step(scene)
+def terrain_of(scene: Scene) -> Terrain | None:
+    """The table of a scene of a biped; None where nothing is to be stepped over or ducked under."""
+    limit = highest_step(scene)
     boxes = [prop for prop in scene.props if isinstance(prop, Box)]
     low = [_row(box) for box in boxes if box.ground and box.middle[2] - box.half[2] <= limit]
     high = [_row(box) for box in boxes if box.middle[2] - box.half[2] > limit]
+    if not low and not high:
+        return None
+    feet = _feet(scene)
     crown, front, behind, shoulder = _trunk(scene)
     return Terrain(
         _table(low), _table(high), feet[:, 0].copy(), feet[:, 1].copy(), feet[:, 2].copy(), crown, front, behind,
@@ -88,11 +100,13 @@ def _leg(scene: Scene) -> float:
 
 
 def _row(box: Box) -> list[float]:
+    """A box as a row of `Terrain.boxes`."""
     (x, y, z), (a, b, c) = box.middle, box.half
     return [x, y, math.cos(box.turn), math.sin(box.turn), a, b, z - c, z + c, float(box.ground)]
 
 
 def _table(rows: Sequence[Sequence[float]]) -> np.ndarray:
+    """(n, 9) of rows, also where there are none."""
     return np.array(rows, float).reshape(len(rows), 9)
 
 
@@ -139,12 +153,13 @@ def _extent(scene: Scene, data: mujoco.MjData, bones: Sequence[str]) -> tuple[np
     return np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)
 
 
-@njit(cache=True)
+@inner
 def _widen(low, high, s):  # type: ignore[no-untyped-def]
+    """A stretch that has s in it as well."""
     return min(low, s), max(high, s)
 
 
-@njit(cache=True)
+@inner
 def stretch(box, ahead, left, right_edge, left_edge):  # type: ignore[no-untyped-def]
     """Where a box begins and ends along a direction, within a band of the other; begins after its end where it is not.
 
@@ -153,7 +168,7 @@ def stretch(box, ahead, left, right_edge, left_edge):  # type: ignore[no-untyped
       ahead, left: the directions, unit vectors.
       right_edge, left_edge: the band, m along `left` from the world's origin.
     """
-    first, last = 1e9, -1e9
+    first, last = NOWHERE, -NOWHERE
     for i in range(4):
         s, c = _corner(box, ahead, left, i)
         t, d = _corner(box, ahead, left, (i + 1) % 4)
@@ -165,7 +180,7 @@ def stretch(box, ahead, left, right_edge, left_edge):  # type: ignore[no-untyped
     return first, last
 
 
-@njit(cache=True)
+@inner
 def _corner(box, ahead, left, i):  # type: ignore[no-untyped-def]
     """Place of a corner along two directions, m."""
     a = box[4] if i == 0 or i == 3 else -box[4]
@@ -174,7 +189,7 @@ def _corner(box, ahead, left, i):  # type: ignore[no-untyped-def]
     return x * ahead[0] + y * ahead[1], x * left[0] + y * left[1]
 
 
-@njit(cache=True)
+@inner
 def gather(boxes, spans, ahead, left, right_edge, left_edge, near, far):  # type: ignore[no-untyped-def]
     """Put the spans of the boxes that are between near and far within a band into `spans`; returns how many."""
     count = 0
@@ -187,7 +202,7 @@ def gather(boxes, spans, ahead, left, right_edge, left_edge, near, far):  # type
     return count
 
 
-@njit(cache=True)
+@inner
 def level(spans, count, s):  # type: ignore[no-untyped-def]
     """Height of the ground at a place, m: the highest top there."""
     height = 0.0
@@ -197,7 +212,7 @@ def level(spans, count, s):  # type: ignore[no-untyped-def]
     return height
 
 
-@njit(cache=True)
+@inner
 def highest(spans, count):  # type: ignore[no-untyped-def]
     """Height of the highest top, m; 0 where there is none."""
     top = 0.0
@@ -206,7 +221,7 @@ def highest(spans, count):  # type: ignore[no-untyped-def]
     return top
 
 
-@njit(cache=True)
+@inner
 def ground_at(terrain, place):  # type: ignore[no-untyped-def]
     """Height of the ground below a place, m."""
     height = 0.0
@@ -218,7 +233,7 @@ def ground_at(terrain, place):  # type: ignore[no-untyped-def]
     return height
 
 
-@njit(cache=True)
+@inner
 def holds(spans, count, s, heel, toe):  # type: ignore[no-untyped-def]
     """Whether a foot with its ankle there is wholly on one level that one may stand on."""
     for j in range(count):
@@ -226,17 +241,17 @@ def holds(spans, count, s, heel, toe):  # type: ignore[no-untyped-def]
             return False
         for edge in (spans[j, FIRST], spans[j, LAST]):
             under = s - heel + EDGE < edge < s + toe - EDGE
-            if under and abs(level(spans, count, edge - EDGE) - level(spans, count, edge + EDGE)) > 0.005:
+            if under and abs(level(spans, count, edge - EDGE) - level(spans, count, edge + EDGE)) > FLAT:
                 return False
     return True
 
 
-@njit(cache=True)
+@inner
 def footing(spans, count, s, heel, toe, way):  # type: ignore[no-untyped-def]
     """The place nearest to s, ahead (way 1) or behind (-1), where a foot is wholly on one level; s +- 1e9 if none."""
     if holds(spans, count, s, heel, toe):
         return s
-    best = 1e9
+    best = NOWHERE
     for j in range(count):
         for edge in (spans[j, FIRST], spans[j, LAST]):
             for place in (edge + heel, edge - toe):
@@ -246,18 +261,18 @@ def footing(spans, count, s, heel, toe, way):  # type: ignore[no-untyped-def]
     return s + way * best
 
 
-@njit(cache=True)
+@inner
 def next_edge(spans, count, s):  # type: ignore[no-untyped-def]
     """Where the ground goes up or down next, ahead of s, m; 1e9 where it does not."""
-    first = 1e9
+    first = NOWHERE
     for j in range(count):
         for edge in (spans[j, FIRST], spans[j, LAST]):
-            if s < edge < first and abs(level(spans, count, edge - EDGE) - level(spans, count, edge + EDGE)) > 0.02:
+            if s < edge < first and abs(level(spans, count, edge - EDGE) - level(spans, count, edge + EDGE)) > STEP:
                 first = edge
     return first
 
 
-@njit(cache=True)
+@inner
 def far_side(spans, count, edge):  # type: ignore[no-untyped-def]
     """Where that ends which rises at an edge, m; the edge itself where the ground drops there."""
     last, before = edge, level(spans, count, edge - EDGE)
@@ -267,16 +282,16 @@ def far_side(spans, count, edge):  # type: ignore[no-untyped-def]
     return last
 
 
-@njit(cache=True)
+@inner
 def is_hurdle(spans, count, edge):  # type: ignore[no-untyped-def]
     """Whether what begins at an edge rises, is no platform, and ends on the level before it."""
     before, far = level(spans, count, edge - EDGE), far_side(spans, count, edge)
-    if far - edge > THICK or level(spans, count, edge + EDGE) < before + 0.05:
+    if far - edge > THICK or level(spans, count, edge + EDGE) < before + RISES:
         return False
-    return abs(level(spans, count, far + EDGE) - before) < 0.02
+    return abs(level(spans, count, far + EDGE) - before) < STEP
 
 
-@njit(cache=True)
+@inner
 def wall(spans, count, s, length, over, climb, reach):  # type: ignore[no-untyped-def]
     """Where the first thing ahead of s begins that a foot cannot get over nor onto; 1e9 where there is none.
 
@@ -284,7 +299,7 @@ def wall(spans, count, s, length, over, climb, reach):  # type: ignore[no-untype
       length: of the foot with its gaps, m.
       over, climb, reach: highest obstacle, highest step and longest step across, m.
     """
-    first = 1e9
+    first = NOWHERE
     for j in range(count):
         begin = spans[j, FIRST]
         if begin <= s:
@@ -296,7 +311,7 @@ def wall(spans, count, s, length, over, climb, reach):  # type: ignore[no-untype
     return first
 
 
-@njit(cache=True)
+@inner
 def passage(spans, count, start, land, heel, toe, gap):  # type: ignore[no-untyped-def]
     """What a foot passes on its way between two places: highest top, where it must be up, from where it may come down.
 
@@ -305,19 +320,19 @@ def passage(spans, count, start, land, heel, toe, gap):  # type: ignore[no-untyp
     """
     low, high = min(start, land), max(start, land)
     before, after = level(spans, count, start), level(spans, count, land)
-    top, front, back = max(before, after), 1e9, -1e9
+    top, front, back = max(before, after), NOWHERE, -NOWHERE
     for j in range(count):
         if spans[j, LAST] <= low - heel + 2.0 * gap or spans[j, FIRST] >= high + toe - 2.0 * gap:
             continue
         top = max(top, spans[j, TOP])
-        if spans[j, TOP] > before + 0.01 and spans[j, FIRST] >= start:
+        if spans[j, TOP] > before + SAME and spans[j, FIRST] >= start:
             front = min(front, spans[j, FIRST] - toe)
-        if spans[j, TOP] > after + 0.01:
+        if spans[j, TOP] > after + SAME:
             back = max(back, spans[j, LAST] + heel)
-    return top, (start if front > 1e8 else front), (land if back < -1e8 else back)
+    return top, (start if front > FAR else front), (land if back < -FAR else back)
 
 
-@njit(cache=True)
+@inner
 def lay_path(path, start, front, back, land, low, high, last, pace):  # type: ignore[no-untyped-def]
     """Knots over the phase of a swing ankle's way and height, four Catmull-Rom segments; returns s that it needs.
 
@@ -329,11 +344,11 @@ def lay_path(path, start, front, back, land, low, high, last, pace):  # type: ig
       low, high, last: heights of the ankle at the start, over what is passed, at the landing, m.
       pace: m/s of a foot.
     """
-    rise = max(abs(front - start), 1.2 * (high - low), 0.05) / pace
-    over = max(back - front, 0.05) / pace
-    fall = max(0.5 * (land - back), 1.2 * (high - last), 0.05) / pace
-    whole = rise + over + 1.15 * fall
-    near = last + min(0.05, 0.5 * (high - last))
+    rise = max(abs(front - start), UPWARDS * (high - low), SHORTEST) / pace
+    over = max(back - front, SHORTEST) / pace
+    fall = max(0.5 * (land - back), UPWARDS * (high - last), SHORTEST) / pace
+    whole = rise + over + SLOW_END * fall
+    near = last + min(SOFT, 0.5 * (high - last))
     for j, (when, s, z) in enumerate((
         (0.0, start, low), (rise, front, high), (rise + over, back, high), (rise + over + fall, land, near),
         (whole, land, last),
@@ -343,7 +358,7 @@ def lay_path(path, start, front, back, land, low, high, last, pace):  # type: ig
     return whole
 
 
-@njit(cache=True)
+@inner
 def duck(terrain, gap):  # type: ignore[no-untyped-def]
     """Number of the smallest bend of the table with the crown at most `gap` m above the hips; the last if none."""
     for j in range(terrain.crown.size):
@@ -352,7 +367,7 @@ def duck(terrain, gap):  # type: ignore[no-untyped-def]
     return terrain.crown.size - 1
 
 
-@njit(cache=True)
+@inner
 def ramp(x, near, far):  # type: ignore[no-untyped-def]
     """1 up to near, 0 from far on, a line between."""
     return clamp((far - x) / (far - near), 0.0, 1.0)

@@ -11,13 +11,10 @@
         sims.act(walker.control(sims), walker.drive)
 
 Traps: the law moves on a memory in the state, so it is asked once for each physics step; the array it returns is
-used again. Code that is compiled on first use is kept on disk, and numba does not see changes in the files that
-it imports: after an edit of such a file delete `__pycache__/*.nb*`.
+used again.
 """
 
-from collections import namedtuple
 from collections.abc import Mapping, Sequence
-from dataclasses import fields as dataclass_fields
 from typing import Any
 
 import numpy as np
@@ -25,19 +22,19 @@ import numpy as np
 from tumble.control.controller import Controller
 from tumble.errors import choose
 from tumble.goals.wants import Balance, Go, Want
+from tumble.maths.bundles import Address
+from tumble.maths.vectors import yaws
 from tumble.settings import replaced
-from tumble.walking.asking import begin, facing, index_of, refusal, wish, wishes_of
-from tumble.walking.body import ARMS, BONES, DRIVE, Fields, body_of, fields_of
-from tumble.walking.kernel import control_rows
-from tumble.walking.memory import FREE, MEMORY, WALKER, WORLD
+from tumble.walking.asking import begin, index_of, refusal, wish, wishes_of
+from tumble.walking.body import ARMS, DRIVE, body_of, fields_of
+from tumble.walking.kernel import control_rows, rows_of
+from tumble.walking.memory import MEMORY, WALKER, HandFrame
 from tumble.walking.settings import WalkSettings
-from tumble.walking.style import TRAJECTORIES, Style, builtin_styles, check_style, table_of
+from tumble.walking.style import Style, builtin_styles, check_style, table_of
+from tumble.walking.style_file import style_in
 from tumble.walking.terrain import terrain_of
 from tumble.world.scene import Scene
 from tumble.world.sims import Law, Sims
-
-# WalkSettings as compiled code takes it.
-Constants: Any = namedtuple("Constants", [f.name for f in dataclass_fields(WalkSettings)])  # type: ignore[misc]
 
 
 class Walker(Controller):
@@ -81,29 +78,36 @@ class Walker(Controller):
     def __init__(
         self, scene: Scene, settings: WalkSettings = WalkSettings(), styles: Sequence[Style] | None = None
     ) -> None:
+        """Walk in a scene, which gets a claim for `WALKER`; without styles, in those that come with tumble."""
         self.styles = [check_style(style) for style in styles or builtin_styles().values()]
         self.settings = settings
         self._table = table_of(self.styles)
-        self._torque, self._angles = np.zeros((len(BONES), 3)), np.zeros(len(TRAJECTORIES))
         self.move(scene)
 
     def move(self, scene: Scene) -> None:
+        """Go on in another scene, whose character must be a biped; settings and styles stay."""
         self.scene, self.drive = scene, choose("drive", DRIVE, scene.drives)
         scene.claim(MEMORY, WALKER)
         self._sims: Sims | None = None
-        self._fields: Fields | None = None
         self._out = np.zeros((0, self.drive.size))
         self._configure(self.settings)
 
     def _configure(self, settings: WalkSettings) -> None:
+        """Take settings: gains and lengths of the body, and the table of boxes, are made again."""
         self.settings = settings
         self._body, self._terrain = body_of(self.scene, settings), terrain_of(self.scene)
-        self._constants = Constants(*(float(value) for value in vars(settings).values()))
+        self._lay()
+
+    def _lay(self) -> None:
+        """Lay down what compiled code needs, once anything of it is another."""
+        if self._sims is not None:
+            fields = fields_of(self._sims)
+            self._rows = Address(rows_of(self._body, self._terrain, self.settings, self._table, fields, self._out))
 
     @property
     def arms(self) -> np.ndarray:
         """(2,): from shoulder to palm, left and right, m."""
-        return self._body.upper + self._body.fore
+        return self._body.arms.upper + self._body.arms.fore
 
     @property
     def mass(self) -> float:
@@ -119,12 +123,13 @@ class Walker(Controller):
     def start(self, sims: Sims) -> None:
         """Stand as it is, facing where it faces, in the first style; every wish is forgotten."""
         self._attach(sims)
-        begin(sims.memory(MEMORY), facing(sims.view("xquat")[:, self._body.ids[0]]), self.styles[0])
+        begin(sims.memory(MEMORY), yaws(sims.view("xquat")[:, self._body.ids[0]]), self.styles[0])
 
     def _attach(self, sims: Sims) -> None:
+        """Have room for the controls of some simulations; nothing where they are the same as before."""
         if sims is not self._sims:
-            self._sims, self._fields = sims, fields_of(sims)
-            self._out = np.zeros((sims.nsim, self.drive.size))
+            self._sims, self._out = sims, np.zeros((sims.nsim, self.drive.size))
+            self._lay()
 
     def control(self, sims: Sims) -> Law:
         """The law of a frame, see `law`."""
@@ -133,9 +138,7 @@ class Walker(Controller):
     def law(self, sims: Sims) -> np.ndarray:
         """Controls (nsim, drive.size) of one physics step; moves the memory on by it. The array is used again."""
         self._attach(sims)
-        control_rows(
-            self._body, self._terrain, self._constants, self._table, self._fields, self._torque, self._angles, self._out
-        )
+        control_rows(self._rows)
         return self._out
 
     def wish(self, sims: Sims, *, rows: Any = None, style: str | None = None, **wishes: Any) -> None:
@@ -154,14 +157,19 @@ class Walker(Controller):
         wish(sims.memory(MEMORY), self.styles, rows, style, **wishes)
 
     def reach(
-        self, sims: Sims, row: int, hand: int, target: Sequence[float] | np.ndarray | None, frame: int = WORLD
+        self,
+        sims: Sims,
+        row: int,
+        hand: int,
+        target: Sequence[float] | np.ndarray | None,
+        frame: HandFrame = HandFrame.WORLD,
     ) -> None:
         """Bring a hand (0 left, 1 right) to a place, m, or let it swing (None) from the next control on.
 
         The place is in the WORLD's frame, or the BODY's: ahead, left and up of the pelvis.
         """
         memory = sims.memory(MEMORY)[row]
-        memory.hand_frame[hand] = FREE if target is None else frame
+        memory.hand_frame[hand] = HandFrame.FREE if target is None else frame
         if target is not None:
             memory.hand_target[hand] = target
 
@@ -174,12 +182,25 @@ class Walker(Controller):
         grip = int(sims.memory(MEMORY).hand_grip[row, hand])
         return grip - 1 if grip else None
 
+    @property
+    def own_styles(self) -> dict[str, Style]:
+        """Those that come with tumble."""
+        return builtin_styles()
+
+    def style_in(self, data: bytes, where: str) -> Style:
+        """The style in the bytes of a file; refuses one whose name it does not know."""
+        style = style_in(data, where)
+        index_of(self.styles, style.name)
+        return style
+
     def restyle(self, style: Style) -> None:
         """Walk in this style wherever the one of its name is wished for, from the next control on."""
         self.styles[index_of(self.styles, style.name)] = check_style(style)
         self._table = table_of(self.styles)
+        self._lay()
 
     def refuses(self, sims: Sims, want: Want) -> str | None:
+        """See `tumble.walking.asking.refusal`; the states do not matter."""
         return refusal(self.styles, want)
 
     def want(self, sims: Sims, want: Want) -> None:
@@ -187,6 +208,7 @@ class Walker(Controller):
         self.wish(sims, **wishes_of(want))
 
     def check_parameters(self, changes: Mapping[str, float]) -> None:
+        """Refuse names and values that `WalkSettings` does not take; nothing changes."""
         replaced(self.settings, changes)
 
     def set_parameters(self, changes: Mapping[str, float]) -> None:

@@ -17,10 +17,10 @@ from typing import ClassVar
 
 import mujoco
 import numpy as np
-from numba import njit
 
 from tumble.characters import Character
 from tumble.errors import UserError, check_number, choose
+from tumble.maths.compiled import Given1, Given2, Made2, Places1, entry
 from tumble.world.grips import add_grips
 from tumble.world.props import Prop
 
@@ -57,6 +57,7 @@ class Drive(ABC):
     high: np.ndarray
 
     def __init__(self, model: mujoco.MjModel, cast: Cast) -> None:
+        """A copy of a compiled model with all actuators of other groups off; the given model stays as it is."""
         joints = [prefix + name for prefix, who in self.moved(cast).items() for name in who.joints]
         self.model = copy.copy(model)
         option = self.model.opt
@@ -112,6 +113,7 @@ class Servo(Drive):
     WEAKEST: ClassVar[float] = 0.7  # paper: 0, but a leg that goes weak for a frame falls (docs/decisions.md)
 
     def __init__(self, model: mujoco.MjModel, cast: Cast) -> None:
+        """Bounds and limits of the scene's own character, by its groups and strengths."""
         character = cast[""]
         super().__init__(model, cast)
         groups = character.groups
@@ -155,6 +157,7 @@ class MotorDrive(Drive):
     group: ClassVar[int] = 1
 
     def __init__(self, model: mujoco.MjModel, cast: Cast) -> None:
+        """Bounds and strengths of everybody's joints, then of the grips."""
         super().__init__(model, cast)
         columns = range(model.nu)[self.columns]
         self.names = tuple(model.actuator(i).name.removesuffix(SUFFIX) for i in columns)
@@ -216,8 +219,9 @@ def drives_named(names: Sequence[str]) -> list[type[Drive]]:
     return kinds
 
 
-@njit(cache=True)
-def _set_points(control, qvel, address, group, reach, ctrl):  # type: ignore[no-untyped-def]
+@entry
+def _set_points(control: Given2, qvel: Given2, address: Places1, group: Places1, reach: Given1, ctrl: Made2) -> None:
+    """clip(w, v - L r, v + L r), rad/s, into ctrl (n, joints): w and L of controls (n, size), v speeds, r `reach`."""
     joints = address.size
     for i in range(control.shape[0]):
         for j in range(joints):

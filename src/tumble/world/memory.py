@@ -24,6 +24,7 @@ class Memory:
     """
 
     def __init__(self, room: int) -> None:
+        """Room for so many numbers of `WORD` bytes, none of them claimed."""
         self.room = room
         self.claims: dict[str, int] = {}
         self._dtypes: dict[str, np.dtype] = {}

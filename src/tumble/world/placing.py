@@ -75,24 +75,30 @@ def turned_about_z(quat: Sequence[float], turn: float) -> tuple[float, float, fl
 
 
 def _pitch(quat: Sequence[float]) -> float:
+    """rad about y of an orientation in the plane y = 0; refuses one that leaves it."""
     w, x, y, z = quat
     if math.hypot(x, z) > FLAT:
         raise UserError("this character moves in a plane and cannot face another way; leave its heading at 0")
     return 2.0 * math.atan2(y, w)
 
 
-def lowest(model: mujoco.MjModel, data: mujoco.MjData, root: int) -> float:
-    """Height of the lowest point of the solid geoms of a root body's tree, m; places must be computed."""
+def lowest(
+    model: mujoco.MjModel, data: mujoco.MjData, root: int, up: Sequence[float] = (0.0, 0.0, 1.0)
+) -> float:  # fmt: skip
+    """How far along a unit vector, m from the origin, the lowest point of a root body's solid geoms is.
+
+    Places must be computed. Along the world's z axis it is a height, along a slope's normal what is left to the slope.
+    """
     solid = (model.geom_conaffinity != 0) & (model.body_rootid[model.geom_bodyid] == root)
     if not solid.any():
         raise UserError(f"body '{model.body(root).name}' has nothing solid to stand on; give its geoms a conaffinity")
-    return min(_lowest_of(model, data, int(geom)) for geom in np.flatnonzero(solid))
+    return min(_lowest_of(model, data, int(geom), np.array(up)) for geom in np.flatnonzero(solid))
 
 
-def _lowest_of(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> float:
-    """Height of a geom's lowest point: of its middle, less how far its shape reaches down along its axes."""
+def _lowest_of(model: mujoco.MjModel, data: mujoco.MjData, geom: int, up: np.ndarray) -> float:
+    """Where a geom's lowest point is: of its middle, less how far its shape reaches down along its axes."""
     kinds, size = mujoco.mjtGeom, model.geom_size[geom]
-    z, down = float(data.geom_xpos[geom, 2]), data.geom_xmat[geom, 6:9]  # z components of its axes
+    z, down = float(data.geom_xpos[geom] @ up), up @ data.geom_xmat[geom].reshape(3, 3)  # components of its axes
     match model.geom_type[geom]:
         case kinds.mjGEOM_SPHERE:
             reach = float(size[0])

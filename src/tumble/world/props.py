@@ -202,7 +202,10 @@ class Companion:
         return self.prefix + self.character.root
 
     def add(self, spec: mujoco.MjSpec, root: str) -> None:
-        """Put it into a spec."""
+        """Put it into a spec; `root` does not matter.
+
+        All that is solid in the spec so far will meet it, by a bit of its own: companions meet those before them too.
+        """
         if not self.name or "/" in self.name:
             raise UserError(f"the name of a companion must be a word without '/', got '{self.name}'")
         for value in (*self.place, self.heading):
@@ -245,13 +248,13 @@ PROPS: Mapping[str, type[Prop]] = {"ball": Ball, "box": Box, "crate": Crate, "co
 
 
 def prop_recipe(prop: Prop) -> dict[str, Any]:
-    """JSON-able account of a prop."""
+    """JSON-able account of a prop: its kind and its fields; see `remake_prop`."""
     kind = next(name for name, made in PROPS.items() if type(prop) is made)
     return {"kind": kind} | asdict(prop)
 
 
 def remake_prop(recipe: Mapping[str, Any]) -> Prop:
-    """The prop that a recipe tells of."""
+    """The prop that a recipe tells of; lists that were tuples become tuples again, so that it equals the first."""
     fields = dict(recipe)
     kind = choose("kind of prop", fields.pop("kind"), PROPS)
     fields |= {key: tuple(fields[key]) for key in ("middle", "half", "place", "shirt") if key in fields}

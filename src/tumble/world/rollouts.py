@@ -13,7 +13,6 @@ Judging 60 steps at once takes one call of a term instead of 60.
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from tumble.errors import unknown
 from tumble.world.sims import Sims
@@ -25,17 +24,18 @@ class Rollouts:
     """Room for `steps` steps of all rows of a Sims: their states, sensors, and motions of bodies."""
 
     def __init__(self, sims: Sims, steps: int) -> None:
+        """Take the room at once: rows times steps of all that is kept; what was not noted yet is 0."""
         self.sims, self.steps = sims, steps
         model = sims.scene.model
         motion = sims.state[:, : 1 + model.nq + model.nv]  # MuJoCo's order: time, qpos, qvel, and more
         live = {"state": motion} | {name: sims.view(name) for name in DERIVED}
         self._kept = {name: np.zeros((len(array), steps, *array.shape[1:])) for name, array in live.items()}
-        self._arrays = [array for name in live for array in (live[name], self._kept[name])]
+        self._pairs = [(live[name], self._kept[name]) for name in live]
 
     def note(self, step: int, rows: slice) -> None:
         """Keep what rows are like now, after a step."""
-        start, stop, _ = rows.indices(self.sims.nsim)
-        _note(step, start, stop, *self._arrays)
+        for live, kept in self._pairs:
+            kept[rows, step] = live[rows]
 
     def kept(self, channel: str) -> np.ndarray:
         """(rows, steps, d) of a channel of the scene, of all rows; live."""
@@ -45,20 +45,6 @@ class Rollouts:
         """What rows went through, as (rows * steps, ...) arrays; live: the next `note` of these rows changes them."""
         kept = {name: kept[rows].reshape(-1, *kept.shape[2:]) for name, kept in self._kept.items()}
         return Rolled(self.sims, self.steps, kept, np.repeat(self.sims.broken[rows], self.steps))
-
-
-@njit(cache=True)
-def _note(  # type: ignore[no-untyped-def]
-    step, start, stop, state, states, sensors, all_sensors, centre, centres, speed, speeds, turn, turns, ctrl, ctrls
-):
-    """Copy rows start to stop of live arrays into a step of kept ones: one call where numpy needs six."""
-    for i in range(start, stop):
-        states[i, step] = state[i]
-        all_sensors[i, step] = sensors[i]
-        centres[i, step] = centre[i]
-        speeds[i, step] = speed[i]
-        turns[i, step] = turn[i]
-        ctrls[i, step] = ctrl[i]
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ and not who will act in it: it has the actuators of all its drives, and room for
 """
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
@@ -36,9 +37,21 @@ class Ground:
 
     friction: float = 1.0  # not given by hamalainen2015; ours. coros2010 section 5.4: 0.8
     isotropic: bool = False  # friction alike in all directions, as what is dragged needs
+    slope: float = 0.0  # rad by which it rises along x, about the origin
 
     def __post_init__(self) -> None:
+        """Refuse a friction that is not above 0, and slopes beyond 1 rad."""
         check_number("friction", self.friction, 0, above=True)
+        check_number("slope", self.slope, -1.0, 1.0)
+
+    @property
+    def up(self) -> tuple[float, float, float]:
+        """Unit vector away from it."""
+        return (0.0 - math.sin(self.slope), 0.0, math.cos(self.slope))
+
+    def height(self, x: np.ndarray) -> np.ndarray:
+        """Of its surface at places along the x axis, m; boxes that lie on it do not count."""
+        return x * math.tan(self.slope)
 
 
 class Scene:
@@ -65,6 +78,7 @@ class Scene:
         self, character: Character, props: Sequence[Prop] = (), ground: Ground = Ground(),
         drives: Sequence[str] = USUAL,
     ) -> None:  # fmt: skip
+        """Build and compile; refuses drives that cannot be together, props of a taken name and numbers out of range."""
         self.character, self.props, self.ground = character, tuple(props), ground
         companions = [prop for prop in self.props if isinstance(prop, Companion)]
         self.cast = {"": character, **{companion.prefix: companion.character for companion in companions}}
@@ -83,6 +97,7 @@ class Scene:
         self._nstate = mujoco.mj_stateSize(self.model, mujoco.mjtState.mjSTATE_INTEGRATION)
 
     def _assemble(self, drives: Sequence[type[Drive]]) -> mujoco.MjSpec:
+        """The spec of everything: character, ground, props, actuators; contacts of all geoms are firm alike."""
         spec = self.character.build()
         spec.modelname = self.character.name
         spec.nuserdata = self.memory.room
@@ -94,9 +109,11 @@ class Scene:
         option.iterations, option.ls_iterations = 15, 15
         if self.ground.isotropic:
             option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+        half = 0.5 * self.ground.slope
         spec.worldbody.add_geom(
-            name="ground", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], contype=1, conaffinity=1
-        )
+            name="ground", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], contype=1, conaffinity=1,
+            quat=[math.cos(half), 0.0, 0.0 - math.sin(half), 0.0],
+        )  # fmt: skip
         for prop in self.props:
             check_names(spec, prop)
             prop.add(spec, self.character.root)
@@ -124,9 +141,11 @@ class Scene:
         return {prefix: character for prefix, character in self.cast.items() if prefix}
 
     def _sensor_names(self) -> list[str]:
+        """Names of all sensors, in the order of sensordata."""
         return [self.model.sensor(i).name for i in range(self.model.nsensor)]
 
     def _channels(self) -> dict[str, slice]:
+        """Slices of sensordata: one a sensor, and those of several sensors in one run."""
         model = self.model
         channels = {
             name: slice(int(model.sensor_adr[i]), int(model.sensor_adr[i] + model.sensor_dim[i]))
@@ -214,14 +233,15 @@ class Scene:
         return self.read(data)
 
     def land(self, data: mujoco.MjData, height: float = 0.0, prefix: str = "") -> None:
-        """Lift or lower a character until its lowest point is at a height, m; computes places.
+        """Lift or lower a character until its lowest point is so far from the plane, m; computes places.
 
         To the last bit it does not matter how high it was before.
         """
         root = self.root(prefix)
         raise_root(self.model, data, root, 0.0)
         mujoco.mj_kinematics(self.model, data)
-        raise_root(self.model, data, root, height - lowest(self.model, data, root))
+        up = self.ground.up
+        raise_root(self.model, data, root, (height - lowest(self.model, data, root, up)) / up[2])
         mujoco.mj_kinematics(self.model, data)
 
     def prop(self, name: str, kind: type[P]) -> P:
@@ -276,7 +296,7 @@ class Scene:
             self.memory.reserve(name, size)
             new.userdata[self.memory.place(name)] = old.userdata[source.memory.place(name)]
         if self.character.origin != source.character.origin:
-            self.land(new, lowest(source.model, old, source.root()))
+            self.land(new, lowest(source.model, old, source.root(), source.ground.up))
         return self.read(new)
 
     def read(self, data: mujoco.MjData) -> np.ndarray:

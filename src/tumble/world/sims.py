@@ -61,6 +61,7 @@ class Sims:
     """
 
     def __init__(self, scene: Scene, nsim: int, nthread: int = 0) -> None:
+        """Take memory and threads for nsim simulations; `load` puts them into a state."""
         check_number("nsim", nsim, 1, 1e6)
         check_number("nthread", nthread, 0, 1024)
         _log_nothing()
@@ -87,16 +88,22 @@ class Sims:
         used[:] = used[ancestors]
         self.broken[:] = self.broken[ancestors]
 
-    def act(self, control: Control, drive: Drive | None = None, rows: slice = slice(None)) -> None:
-        """Advance all, or some neighbouring rows, by a frame with controls (rows, drive.size), or by a law.
+    def act(self, control: Control, drive: Drive | None = None, rows: slice | np.ndarray = slice(None)) -> None:
+        """Advance all, or some rows, by a frame with controls (rows, drive.size), or by a law; others stay as they are.
 
         Args:
-          control: an array is held through all steps of the frame; a law is asked before every step, of all rows.
+          control: an array is held through all steps of the frame; a law is asked before every step, for controls
+            of all rows, of which those that advance count.
           drive: of the scene; the first where it is not given.
+          rows: which; numbers of rows rise and none comes twice.
         """
         drive = drive or self.scene.drive
         self.use(drive)
-        step, ids, qvel, ctrl = self.batch.step, self._ids[rows], self._qvel[rows], self._ctrl[rows]
+        step, ids = self.batch.step, self._ids[rows]
+        qvel, ctrl = self._qvel[rows], self._ctrl[rows]
+        loose = not isinstance(rows, slice)  # numpy then gives copies
+        if loose and (ids[1:] <= ids[:-1]).any():
+            raise UserError(f"numbers of rows must rise and none come twice, got {ids.tolist()[:8]} ...")
         some = None if len(ids) == self.nsim else ids
         law = control if callable(control) else None
         held = np.empty((0, 0)) if law else np.asarray(control, np.float64)
@@ -104,7 +111,11 @@ class Sims:
             raise UserError(f"controls must have the shape {(len(ids), drive.size)}, got {held.shape}")
         for _ in range(drive.steps):
             drive.write(self._asked(law, drive)[rows] if law else held, qvel, ctrl)
+            if loose:
+                self._ctrl[ids] = ctrl
             step(ids=some, stage=STAGE)
+            if loose:
+                qvel = self._qvel[ids]
         if np.count_nonzero(self._warning):  # a tenth of the time of any()
             self.broken |= self._warning[:, UNSTABLE, 1].any(axis=1)
             self._warning[:] = 0
@@ -144,6 +155,7 @@ class Sims:
         return found
 
     def _resolve(self, name: str) -> np.ndarray:
+        """The live array of a channel or field, looked up by name; `view` keeps it."""
         if name in self.scene.channels:
             return self._sensors[:, self.scene.channels[name]]
         if name in batch.DATA_FIELDS:

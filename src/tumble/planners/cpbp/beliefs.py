@@ -1,5 +1,9 @@
 """Messages and beliefs where transitions are noisy: Q != 0 (hamalainen2015 eqs. 13-17, 25, 26).
 
+    starts = drifted(states, dt) / widths(states.shape[1], 0.05, 0.5)
+    message = forward(starts, parents, log_belief) - density(starts, parents)
+    guides = pick(mixture(states, starts, log_belief), rng.random(len(states)))
+
 Functions of arrays; all messages and beliefs are logarithms. States are given in units of sqrt(Q), so
 that a transition potential is exp(-distance^2 / 2). The transition potential of a start x and a
 sample (control u, led from start x' to state f(x', u)) asks how far f(x, u) is from f(x', u); that
@@ -8,9 +12,9 @@ would take a simulation for each pair, so here both starts drift with their own 
 """
 
 import numpy as np
-from numba import njit
 
-from tumble.maths.sampling import normalise
+from tumble.maths.compiled import Given1, Given2, Given3, Places1, Places2, entry, inner
+from tumble.maths.sampling import normalise_into
 
 
 def widths(features: int, place: float, speed: float) -> np.ndarray:
@@ -24,7 +28,7 @@ def drifted(states: np.ndarray, dt: float) -> np.ndarray:
     return np.concatenate([states[..., :half] + dt * states[..., half:], states[..., half:]], axis=-1)
 
 
-@njit(cache=True)
+@inner
 def _close(one, other):  # type: ignore[no-untyped-def]
     """Logarithm of an unnormalised Gaussian: -|one - other|^2 / 2."""
     total = 0.0
@@ -33,16 +37,22 @@ def _close(one, other):  # type: ignore[no-untyped-def]
     return -0.5 * total
 
 
-@njit(cache=True)
+@inner
 def _log_mean(logs):  # type: ignore[no-untyped-def]
     """log(mean(exp(logs))), -inf where all are -inf."""
-    top = logs.max()
-    return top + np.log(np.exp(logs - top).mean()) if top > -np.inf else -np.inf
+    top, total = -np.inf, 0.0
+    for i in range(logs.size):
+        top = max(top, logs[i])
+    if top == -np.inf:
+        return top
+    for i in range(logs.size):
+        total += np.exp(logs[i] - top)
+    return top + np.log(total / logs.size)
 
 
-@njit(cache=True)
-def forward(starts, parents, log_belief):  # type: ignore[no-untyped-def]
-    """(N,): forward messages to the samples of the next step (eq. 17).
+@entry(allocates=True)
+def forward(starts: Given2, parents: Places1, log_belief: Given1) -> np.ndarray:
+    """(N,): forward messages to the samples of the next step (eq. 17), a new array.
 
     Args:
       starts: (N, F), where all samples of this step are, drifted, in units of sqrt(Q).
@@ -50,18 +60,20 @@ def forward(starts, parents, log_belief):  # type: ignore[no-untyped-def]
       log_belief: (N,), forward beliefs of this step's samples; zeros where they were resampled.
     """
     n = parents.size
-    message, known, logs = np.empty(n), np.zeros(n, np.bool_), np.empty(n)
+    message, logs = np.empty(n), np.empty(n)
     for i in range(n):
         a = parents[i]
-        if not known[a]:
-            for j in range(n):
-                logs[j] = _close(starts[j], starts[a]) + log_belief[j]
-            message[a], known[a] = _log_mean(logs), True
-    return message[parents]
+        if i > 0 and a == parents[i - 1]:  # parents are sorted, but for the first few
+            message[i] = message[i - 1]
+            continue
+        for j in range(n):
+            logs[j] = _close(starts[j], starts[a]) + log_belief[j]
+        message[i] = _log_mean(logs)
+    return message
 
 
-@njit(cache=True)
-def density(starts, parents):  # type: ignore[no-untyped-def]
+@entry(allocates=True)
+def density(starts: Given2, parents: Places1) -> np.ndarray:
     """(N,): how crowded the samples of the next step are, the part of q in eqs. 10 and 11 that states have."""
     n = parents.size
     crowd, logs = np.empty(n), np.empty(n)
@@ -72,8 +84,8 @@ def density(starts, parents):  # type: ignore[no-untyped-def]
     return crowd
 
 
-@njit(cache=True)
-def backward(starts, ancestors, potential):  # type: ignore[no-untyped-def]
+@entry(allocates=True)
+def backward(starts: Given3, ancestors: Places2, potential: Given2) -> np.ndarray:
     """(K, N): backward messages (eq. 15), 0 at the last step.
 
     Args:
@@ -95,8 +107,8 @@ def backward(starts, ancestors, potential):  # type: ignore[no-untyped-def]
     return message
 
 
-@njit(cache=True)
-def mixture(states, starts, log_belief):  # type: ignore[no-untyped-def]
+@entry(allocates=True)
+def mixture(states: Given2, starts: Given2, log_belief: Given1) -> np.ndarray:
     """(N, N): in row i the weights of the previous frame's samples for a sample that begins at states[i] (eq. 26).
 
     Args:
@@ -112,12 +124,12 @@ def mixture(states, starts, log_belief):  # type: ignore[no-untyped-def]
     for i in range(n):
         for j in range(n):
             weights[i, j] = log_belief[j] + _close(states[i], starts[j])
-        weights[i] = normalise(weights[i])
+        normalise_into(weights[i], weights[i])
     return weights
 
 
-@njit(cache=True)
-def pick(weights, u):  # type: ignore[no-untyped-def]
+@entry(allocates=True)
+def pick(weights: Given2, u: Given1) -> np.ndarray:
     """(N,): a component for each row of weights (N, N), from one uniform number each; none without weight."""
     picked = np.empty(u.size, np.intp)
     for i in range(u.size):

@@ -1,59 +1,22 @@
 """Control Particle Belief Propagation (hamalainen2015), and PF-MPC, which is its forward pass alone."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from tumble.goals import Goal
 from tumble.learners import Learners
-from tumble.maths.sampling import normalise, resample
+from tumble.maths.sampling import resample
 from tumble.planners.cpbp.beliefs import backward, density, drifted, forward, mixture, pick, widths
-from tumble.planners.cpbp.kernels import path_of, propose, refine, weigh
+from tumble.planners.cpbp.kernels import Refinement, path_of, propose, weigh
 from tumble.planners.cpbp.settings import CPBPSettings, PFMPCSettings, Scales
+from tumble.planners.cpbp.walk import Walk, WalkerTree
 from tumble.planners.cpbp.wrists import Wrists
 from tumble.planners.informed import Adviser
 from tumble.planners.planner import Plan, Planner
 from tumble.world.scene import Scene
 
 LOOSE = 10.0  # how much wider the pose prior is where a goal leaves a joint group loose (section 5.2: not given)
-
-
-@dataclass(frozen=True)
-class WalkerTree:
-    """All that the walkers of one frame did, those that were pruned included.
-
-    Attributes:
-      states: (K + 1, N, F), positions then velocities of the character's ends; the first before any step.
-      controls: (K, N, motors.size), which led to states[k + 1].
-      ancestors: (K, N), the row of states[k] that row i of states[k + 1] came from.
-      resampled: (K,), whether the walkers were resampled before that step.
-      potential: (K, N), logarithm of alpha (eq. 21).
-      forward: (K, N), logarithm of the forward belief (eq. 16).
-      belief: (K, N), logarithm of the belief (eq. 13); empty where Q = 0.
-    """
-
-    states: np.ndarray
-    controls: np.ndarray
-    ancestors: np.ndarray
-    resampled: np.ndarray
-    potential: np.ndarray
-    forward: np.ndarray
-    belief: np.ndarray
-
-
-@dataclass
-class _Walk:
-    """What the forward pass leaves behind, beside the planner's own arrays.
-
-    values: (K, N, terms); totals: (N,) cost of whole trajectories; weights: (N,) forward belief at the
-    end, normalised; broken: walkers that went unstable, those that were replaced included.
-    """
-
-    values: np.ndarray
-    totals: np.ndarray
-    weights: np.ndarray
-    broken: int = 0
 
 
 class CPBP(Planner):
@@ -129,6 +92,8 @@ class CPBP(Planner):
         self._ends = np.empty((k + 1, n, self.sims.view("ends").shape[1]))
         self._ancestors = np.empty((k, n), np.intp)
         self._weights, self._potential, self._forward, self._crowd = np.empty((4, k, n))
+        self._refinement = Refinement(k, n, motors.size, self._ends.shape[2])
+        self._final = np.empty(n)  # the last step's potentials, normalised
         self._starts = np.empty((k, n, self._ends.shape[2]))
         self._resampled = np.zeros(k, bool)
         self._normal, self._uniform = np.empty((2, k, n, motors.size))
@@ -197,73 +162,104 @@ class CPBP(Planner):
             belief=self._belief.copy() if self._noisy else np.empty((0, 0)),
         )
 
-    def _walk(self, state: np.ndarray, goal: Goal, shift: int) -> _Walk:
-        """The forward pass: draw, simulate, weigh, resample, step by step up to the horizon."""
-        settings, sims, motors = self.settings, self.sims, self.scene.drive
+    def _walk(self, state: np.ndarray, goal: Goal, shift: int) -> Walk:
+        """The forward pass: draw, simulate, weigh, resample, step by step up to the horizon.
+
+        Args:
+          shift: frames since the latest plan, 0 or 1.
+        """
+        settings, sims, n = self.settings, self.sims, self.settings.samples
         self._prepare()
         sims.load(state)
         if self._effort < 0:
             self._effort = float(goal.effort(goal.values(sims)[:1])[0])
-        scales = settings.calm.towards(settings.tense, self._effort)
-        precision, centre = self._precision(scales, goal.loose), self._centre()
-        rest = np.array(self.scene.character.pose(goal.pose or "rest"))
-        n, controls, identity = settings.samples, self._controls, np.arange(settings.samples)
-        self.rng.standard_normal(out=self._normal)
-        self.rng.random(out=self._uniform)
-        chance = self.rng.random((self.steps, n))
-        prior, warm = self._choose_priors(), 2 if len(self._previous) else 0
-        before, earlier = np.tile(self._done[0], (n, 1)), np.tile(self._done[1], (n, 1))
-        qpos, ends = sims.view("qpos"), sims.view("ends")
-        self._ends[0] = ends
-        if self._adviser is not None:
-            self._adviser.begin(sims, goal)
-        walk = _Walk(np.empty((self.steps, n, len(goal.terms))), np.zeros(n), np.full(n, 1.0 / n))
-        count, expense, nothing = np.inf, np.empty(n), np.zeros(n)
-        # four degrees of boldness in turn; only with Q = 0 is a row of the previous frame one trajectory
-        boldness, follow = settings.spread ** (-(identity % 4) / 3.0), settings.follow and not self._noisy
+        walk = self._begin(goal)
         for k in range(self.steps):
-            parents, message = identity, self._forward[k - 1] if k > 0 else nothing
-            self._resampled[k] = count < settings.resample_below * n
+            self._resampled[k] = walk.count < settings.resample_below * n
+            message = self._forward[k - 1] if k > 0 else np.zeros(n)
+            parents = np.arange(n)
             if self._resampled[k]:
-                parents, message = resample(walk.weights, chance[k]), nothing
-                parents[:warm] = identity[:warm]  # the warm starts keep their own lineage
-                walk.broken += int(sims.broken.sum())
-                sims.take(parents)
-                walk.broken -= int(sims.broken.sum())
-                prior, before, earlier = prior[parents], before[parents], earlier[parents]
-                walk.totals = walk.totals[parents]
-                walk.weights[:] = 1.0 / n
+                parents, message = self._resample(walk, k), np.zeros(n)
             self._ancestors[k], self._weights[k] = parents, walk.weights
             if self._noisy:
                 message = self._hear(k, message)
-                prior = self._mix_priors(self._ends[k, parents] / self._unit, k + shift)
-            propose(
-                controls[k], expense, self._normal[k], self._uniform[k], before, earlier,
-                qpos, self._posed, rest, self.scene.dt,
-                self._previous, self._best, self._smooth, prior, k + shift, warm,
-                precision, centre, motors.low, motors.high, follow, boldness,
-            )  # fmt: skip
-            for rows, advice in self._advice(parents):
-                propose(
-                    controls[k, rows], expense[rows], self._normal[k, rows], self._uniform[k, rows],
-                    before[rows], earlier[rows], qpos[rows], self._posed, rest, self.scene.dt,
-                    advice[None], self._best, self._smooth, identity, 0, 0,
-                    precision, centre, motors.low, motors.high, False, boldness[rows],
-                )  # fmt: skip
-            if self._wrists is not None:
-                self._wrists.spare(controls[k], self._ends[k, parents])
-            sims.act(controls[k])
-            self._ends[k + 1] = ends
+                walk.prior = self._mix_priors(self._ends[k, parents] / self._unit, k + shift)
+            self._propose(walk, k, shift, parents)
+            sims.act(self._controls[k])
+            self._ends[k + 1] = sims.view("ends")
             if self._adviser is not None:
                 self._adviser.look(sims, goal)
             walk.values[k] = goal.values(sims)
-            count = weigh(
-                walk.values[k], expense, scales.control_weight, settings.cost_ceiling, message,
-                walk.totals, self._potential[k], self._forward[k], walk.weights,
+            walk.count = weigh(
+                walk.values[k], walk.expense, walk.scales.control_weight, settings.cost_ceiling, message,
+                walk.totals, self._potential[k], self._forward[k], walk.weights, self._final,
             )  # fmt: skip
-            before, earlier = controls[k], before
+            walk.before, walk.earlier = self._controls[k], walk.before
         walk.broken += int(sims.broken.sum())
         return walk
+
+    def _begin(self, goal: Goal) -> Walk:
+        """Draw a frame's random numbers and choose its priors."""
+        settings, n = self.settings, self.settings.samples
+        self.rng.standard_normal(out=self._normal)
+        self.rng.random(out=self._uniform)
+        chance = self.rng.random((self.steps, n))
+        scales = settings.calm.towards(settings.tense, self._effort)
+        walk = Walk(
+            scales=scales,
+            precision=self._precision(scales, goal.loose),
+            centre=self._centre(),
+            rest=np.array(self.scene.character.pose(goal.pose or "rest"), float),
+            # four degrees of boldness in turn
+            boldness=settings.spread ** (-(np.arange(n) % 4) / 3.0),
+            chance=chance,
+            prior=self._choose_priors(),
+            warm=2 if len(self._previous) else 0,
+            before=np.tile(self._done[0], (n, 1)),
+            earlier=np.tile(self._done[1], (n, 1)),
+            expense=np.empty(n),
+            values=np.empty((self.steps, n, len(goal.terms))),
+            totals=np.zeros(n),
+            weights=np.full(n, 1.0 / n),
+        )
+        self._ends[0] = self.sims.view("ends")
+        if self._adviser is not None:
+            self._adviser.begin(self.sims, goal)
+        return walk
+
+    def _resample(self, walk: Walk, k: int) -> np.ndarray:
+        """Have those that do badly go on from those that do well: parents (N,) of step k (eq. 18)."""
+        sims, n = self.sims, self.settings.samples
+        parents = resample(walk.weights, walk.chance[k])
+        parents[: walk.warm] = np.arange(walk.warm)  # the warm starts keep their own lineage
+        walk.broken += int(sims.broken.sum())
+        sims.take(parents)
+        walk.broken -= int(sims.broken.sum())
+        walk.prior, walk.before, walk.earlier = walk.prior[parents], walk.before[parents], walk.earlier[parents]
+        walk.totals = walk.totals[parents]
+        walk.weights[:] = 1.0 / n
+        return parents
+
+    def _propose(self, walk: Walk, k: int, shift: int, parents: np.ndarray) -> None:
+        """Draw the controls of step k (eq. 22), those of informed walkers anew near what they are told."""
+        motors, qpos, controls = self.scene.drive, self.sims.view("qpos"), self._controls[k]
+        # only with Q = 0 is a row of the previous frame one trajectory
+        follow = self.settings.follow and not self._noisy
+        propose(
+            controls, walk.expense, self._normal[k], self._uniform[k], walk.before, walk.earlier,
+            qpos, self._posed, walk.rest, self.scene.dt,
+            self._previous, self._best, self._smooth, walk.prior, k + shift, walk.warm,
+            walk.precision, walk.centre, motors.low, motors.high, follow, walk.boldness,
+        )  # fmt: skip
+        for rows, advice in self._advice(parents):
+            propose(
+                controls[rows], walk.expense[rows], self._normal[k, rows], self._uniform[k, rows],
+                walk.before[rows], walk.earlier[rows], qpos[rows], self._posed, walk.rest, self.scene.dt,
+                advice[None], self._best, self._smooth, np.arange(len(advice)), 0, 0,
+                walk.precision, walk.centre, motors.low, motors.high, False, walk.boldness[rows],
+            )  # fmt: skip
+        if self._wrists is not None:
+            self._wrists.spare(controls, self._ends[k, parents])
 
     def _prepare(self) -> None:
         """Make what the settings of this frame ask for; they may have changed since the last one."""
@@ -316,12 +312,12 @@ class CPBP(Planner):
     def _refine(self) -> tuple[np.ndarray, np.ndarray]:
         """Smoothed controls (K, size) within the motors' bounds, and the root's path (K, 3)."""
         motors = self.scene.drive
-        smooth, path = refine(
+        smooth, path = self._refinement(
             self._controls,
             self._ends,
             self._ancestors,
             self._weights,
-            normalise(self._potential[-1]),
+            self._final,
             self.settings.regularisation,
         )
         return np.clip(smooth, motors.low, motors.high), path[:, :3]

@@ -1,4 +1,10 @@
-"""Settings of C-PBP and of PF-MPC, its forward pass alone."""
+"""Settings of C-PBP and of PF-MPC, its forward pass alone.
+
+    settings = CPBPSettings(samples=64, horizon=1.5)
+    CPBP(scene, replace(settings, calm=replace(settings.calm, speed=0.3)))
+
+A field carries its symbol in hamalainen2015, its place there, and the paper's value where ours is another.
+"""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -30,7 +36,11 @@ class Scales:
 
 @dataclass(frozen=True)
 class CPBPSettings:
-    """Settings of C-PBP."""
+    """Settings of C-PBP.
+
+    Widths of the priors go from `calm` to `tense` with the effort that the goal asks for. `samples` and `horizon` are
+    what a plan costs: samples * 30 * horizon physics steps.
+    """
 
     samples: int = 32  # N, section 4.3
     horizon: float = 1.2  # K, s, section 4.3

@@ -1,9 +1,9 @@
 """The wrist rule of hamalainen2015 section 5.7: palms, not fingertips, meet what a hand is about to hit."""
 
 import numpy as np
-from numba import njit
 
 from tumble.errors import UserError
+from tumble.maths.compiled import Given2, entry, inner
 from tumble.world.props import Box
 from tumble.world.scene import Scene
 
@@ -43,8 +43,8 @@ class Wrists:
             controls[hit, column] = back
 
 
-@njit(cache=True)
-def about_to_hit(places, velocities, boxes):  # type: ignore[no-untyped-def]
+@entry(allocates=True)
+def about_to_hit(places: Given2, velocities: Given2, boxes: Given2) -> np.ndarray:
     """(N,) bool: points that will meet the ground or a box within `SOON`, closing in at more than `FAST`.
 
     Args:
@@ -67,7 +67,7 @@ def about_to_hit(places, velocities, boxes):  # type: ignore[no-untyped-def]
     return hit
 
 
-@njit(cache=True)
+@inner
 def _enters(place, velocity, half):  # type: ignore[no-untyped-def]
     """Whether a point outside a box around the origin is in it within `SOON`, at more than `FAST` into its face."""
     enter, leave, closing = -np.inf, np.inf, 0.0

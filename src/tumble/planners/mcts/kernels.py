@@ -1,21 +1,31 @@
-"""Compiled inner loops of the fixed-depth informed tree search."""
+"""Inner loops of the tree search of rajamaki2017 section 3: who goes on from whom, and what is tried.
+
+behind = fork(totals, threshold, 1, rng.random(64), parents)      # Algorithm 1, lines 2 to 6
+draw(actions, controls, ..., gain, strength)                      # lines 7 and 8, eqs. 1 to 3
+"""
 
 import numpy as np
-from numba import njit
 
+from tumble.maths.compiled import Flags1, Given1, Given2, Made2, MadePlaces1, Places1, entry
 from tumble.maths.sampling import truncated_normal
 
+ADVICE, GUIDE = 1, 2  # what is done as it is; 0 for a draw
 
-@njit(cache=True)
-def fork(totals, threshold, fixed, uniform, parents):  # type: ignore[no-untyped-def]
+
+@entry
+def fork(totals: Given1, threshold: float, fixed: int, uniform: Given1, parents: MadePlaces1) -> int:
     """Who goes on from whom: parents (n,), themselves but for those too far behind; returns how many are.
 
     Args:
       totals: (n,) costs so far; those above the least by more than the threshold are pruned.
       fixed: slots from the first on that are never pruned.
       uniform: (n,) random numbers by which a pruned slot chooses among the others.
+      parents: (n,) out.
     """
-    n, bound, good, pruned = totals.size, totals.min() + threshold, 0, 0
+    n, least, good, pruned = totals.size, np.inf, 0, 0
+    for i in range(n):
+        least = min(least, totals[i])
+    bound = least + threshold
     for i in range(n):
         parents[i] = i
         good += totals[i] <= bound
@@ -34,11 +44,12 @@ def fork(totals, threshold, fixed, uniform, parents):  # type: ignore[no-untyped
     return pruned
 
 
-@njit(cache=True)
-def draw(  # type: ignore[no-untyped-def]
-    actions, control, normal, uniform, before, qpos, qvel, angles, dofs,
-    rest, precision, low, high, guides, guided, advice, advised, given, gain, strength,
-):  # fmt: skip
+@entry
+def draw(
+    actions: Made2, control: Made2, normal: Given2, uniform: Given2, before: Given2, qpos: Given2, qvel: Given2,
+    angles: Places1, dofs: Places1, rest: Given1, precision: Given1, low: Given1, high: Given1,
+    guides: Given2, guided: Flags1, advice: Given2, advised: Flags1, given: Places1, gain: float, strength: float,
+) -> None:  # fmt: skip
     """Draw reference angles (n, J) into `actions`, from a product of Gaussians, and the controls they mean.
 
     Args:
@@ -48,7 +59,7 @@ def draw(  # type: ignore[no-untyped-def]
       rest: (J,) mean of the first Gaussian; precision: (4,), 1 / width^2 of pose, change, acceleration, variation.
       guides, guided: (n, J), (n,): means of another Gaussian for those who have one.
       advice, advised: (n, J), (n,): the same for the network's.
-      given: (n,): 1 where the action is the advice as it is, 2 where it is the guide as it is, else 0.
+      given: (n,): ADVICE or GUIDE where the action is that as it is, else 0.
       gain, strength: K_P, share of the motors' strength.
     """
     n, joints = actions.shape
@@ -58,9 +69,9 @@ def draw(  # type: ignore[no-untyped-def]
         width = 1.0 / np.sqrt(total)
         for j in range(joints):
             angle, speed = qpos[i, angles[j]], qvel[i, dofs[j]]
-            if given[i] == 1:
+            if given[i] == ADVICE:
                 x = min(max(advice[i, j], low[j]), high[j])
-            elif given[i] == 2:
+            elif given[i] == GUIDE:
                 x = guides[i, j]
             else:
                 steady = min(max(angle + speed / gain, low[j]), high[j])

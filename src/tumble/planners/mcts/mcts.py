@@ -11,12 +11,10 @@ from tumble.learners import Learners
 from tumble.maths.neighbours import Table
 from tumble.planners.cpbp.kernels import path_of
 from tumble.planners.features import Features
-from tumble.planners.mcts.kernels import draw, fork
+from tumble.planners.mcts.kernels import ADVICE, GUIDE, draw, fork
 from tumble.planners.mcts.settings import MCTSSettings
 from tumble.planners.planner import Plan, Planner
 from tumble.world.scene import Scene
-
-ADVICE, GUIDE = 1, 2  # what is done as it is: what the network says; what the guide says
 
 
 @dataclass(frozen=True)
@@ -176,7 +174,7 @@ class MCTS(Planner):
     def _inform(self, k: int, roles: Roles) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Fill guides and advice for step k; (n,) each: who is guided, who is advised, and what is done as it is."""
         starts, n, later = self._starts[k], self.settings.samples, k + 1 < len(self._best)
-        guided, advised, given = np.zeros(n, bool), np.zeros(n, bool), np.zeros(n, np.int8)
+        guided, advised, given = np.zeros(n, bool), np.zeros(n, bool), np.zeros(n, np.intp)
         if roles.noisy.stop > 1:
             rows = slice(1, roles.noisy.stop)
             self._advice[rows] = self.learner.network.predict(starts[rows])

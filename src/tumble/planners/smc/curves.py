@@ -13,7 +13,8 @@ to the last bit.
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
+
+from tumble.maths.compiled import entry, inner
 
 TINY = 1e-9  # s; points nearer than that in time make no slope
 
@@ -39,40 +40,67 @@ class CurveStart:
 
     def moved(self, plan: np.ndarray, points: int, dt: float) -> "CurveStart":
         """The start of what is left of a plan after dt seconds."""
-        rows = plan.reshape(points, -1)
-        values, times = rows[:, :-1].copy(), rows[:, -1].copy()
-        next = CurveStart(self.value.copy(), self.slope.copy(), self.behind.copy(), self.age)
-        _, next.age = _advance(next.value, next.slope, next.behind, self.age, values, times, 0, dt)
-        return next
+        _, (value, slope, behind), age = _followed(self, plan[None], points, dt, 1)
+        return CurveStart(value, slope, behind, age)
 
 
 def follow(start: CurveStart, plans: np.ndarray, points: int, dt: float, steps: int) -> np.ndarray:
-    """(steps, n, size): plans (n, points * (size + 1)) from one step after the start on."""
+    """(steps, n, size): plans (n, points * (size + 1)) from one step after the start on; a new array."""
+    return _followed(start, plans, points, dt, steps)[0]
+
+
+def _followed(
+    start: CurveStart, plans: np.ndarray, points: int, dt: float, steps: int
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Curves as of `follow`; where the last one is then: value, slope and point behind (3, size), and age."""
     rows = plans.reshape(len(plans), points, plans.shape[1] // points)
-    return np.asarray(_follow(start.value, start.slope, start.behind, start.age, rows, dt, steps))
+    size = rows.shape[2] - 1
+    out, moving = np.empty((steps, len(plans), size)), np.empty((3, size))
+    age = _follow(start.value, start.slope, start.behind, start.age, rows, dt, moving, np.empty(points), out)
+    return out, moving, age
 
 
 def shifted(plans: np.ndarray, points: int, dt: float, spare: float) -> np.ndarray:
     """Plans as they are dt seconds later: what was passed is gone, the last point is held for `spare` s more."""
     rows = plans.reshape(len(plans), points, plans.shape[1] // points)
-    return np.asarray(_shifted(rows, dt, spare)).reshape(plans.shape)
+    left, passed, passing = np.full(len(rows), dt), np.zeros(len(rows), np.intp), np.ones(len(rows), bool)
+    for times in rows[:, :, -1].T:
+        passing &= times <= left
+        left[passing] -= times[passing]
+        passed += passing
+    ahead = passed[:, None] + np.arange(points)
+    later = rows[np.arange(len(rows))[:, None], np.minimum(ahead, points - 1)]
+    later[ahead >= points, -1] = spare
+    some = passed < points
+    later[some, 0, -1] -= left[some]
+    return later.reshape(plans.shape)
 
 
-@njit(cache=True, error_model="numpy")  # without checks for division by 0, which keep loops from being vectorised
-def _follow(value, slope, behind, age, plans, dt, steps):  # type: ignore[no-untyped-def]
-    n, points, size = plans.shape[0], plans.shape[1], plans.shape[2] - 1
-    out = np.empty((steps, n, size))
-    times, here, speed, past = np.empty(points), np.empty(size), np.empty(size), np.empty(size)
-    for i in range(n):
-        here[:], speed[:], past[:], since, first = value, slope, behind, age, 0
-        times[:] = plans[i, :, size]
-        for k in range(steps):
+@entry
+def _follow(value, slope, behind, age, plans, dt, moving, times, out):  # type: ignore[no-untyped-def]
+    """Follow plans (n, points, size + 1) into out (steps, n, size); returns the last one's age.
+
+    Args:
+      value, slope, behind, age: of the start.
+      moving: (3, size) out: value, slope and point behind at the end of the last plan.
+      times: (points,) room.
+    """
+    points, size = plans.shape[1], plans.shape[2] - 1
+    here, speed, past, since = moving[0], moving[1], moving[2], age
+    for i in range(plans.shape[0]):
+        for j in range(size):
+            here[j], speed[j], past[j] = value[j], slope[j], behind[j]
+        for p in range(points):
+            times[p] = plans[i, p, size]
+        since, first = age, 0
+        for k in range(out.shape[0]):
             first, since = _advance(here, speed, past, since, plans[i, :, :size], times, first, dt)
-            out[k, i] = here
-    return out
+            for j in range(size):
+                out[k, i, j] = here[j]
+    return since
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _advance(value, slope, behind, age, values, times, first, dt):  # type: ignore[no-untyped-def]
     """Move along by dt: value, slope, behind and times change in place; returns (first point ahead, age)."""
     left = dt
@@ -103,7 +131,7 @@ def _advance(value, slope, behind, age, values, times, first, dt):  # type: igno
     return first, age + left
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _beside(times, i, age):  # type: ignore[no-untyped-def]
     """Seconds before and after point i, the first ahead, and the point after it; itself where it has no slope."""
     if i == len(times) - 1 or age + times[i] < TINY or times[i + 1] < TINY:
@@ -111,28 +139,8 @@ def _beside(times, i, age):  # type: ignore[no-untyped-def]
     return age + times[i], times[i + 1], i + 1
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _slope(one, two, before, after):  # type: ignore[no-untyped-def]
     """Harmonic mean of one / before and two / after, 0 where they have different signs."""
     product = one * two
     return 2.0 * product / (one * after + two * before) if product > 0.0 else 0.0
-
-
-@njit(cache=True)
-def _shifted(plans, dt, spare):  # type: ignore[no-untyped-def]
-    n, points, size = plans.shape[0], plans.shape[1], plans.shape[2] - 1
-    out = np.empty_like(plans)
-    for i in range(n):
-        left, first = dt, 0
-        while first < points and plans[i, first, size] <= left:
-            left -= plans[i, first, size]
-            first += 1
-        for k in range(points):
-            if first + k < points:
-                out[i, k] = plans[i, first + k]
-            else:
-                out[i, k] = plans[i, points - 1]
-                out[i, k, size] = spare
-        if first < points:
-            out[i, 0, size] -= left
-    return out

@@ -1,8 +1,8 @@
 """The numbers of a plan in hamalainen2014 section 4.2, their bounds, and the controls that they stand for."""
 
 import numpy as np
-from numba import njit
 
+from tumble.maths.compiled import Given1, Given2, Made2, Places1, entry
 from tumble.world.scene import Scene
 
 POINTS = 4  # n, section 4.2
@@ -60,8 +60,10 @@ class PlanSpace:
         _steer(values, qpos, self._posed, self._value_of, self._dt, self._motors.low, self._motors.high, out)
 
 
-@njit(cache=True)
-def _steer(values, qpos, posed, value_of, dt, low, high, out):  # type: ignore[no-untyped-def]
+@entry
+def _steer(
+    values: Given2, qpos: Given2, posed: Places1, value_of: Places1, dt: float, low: Given1, high: Given1, out: Made2
+) -> None:
     """Velocities that bring joints at `posed` to their values within a step (section 4.3), the others as they are."""
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):

@@ -3,9 +3,9 @@
 import math
 
 import numpy as np
-from numba import njit
 
 from tumble.goals.stance import bone_velocities
+from tumble.maths.compiled import Given2, Given3, Made1, entry
 from tumble.world.rollouts import Rolled
 from tumble.world.scene import Scene
 from tumble.world.sims import Rows
@@ -23,7 +23,7 @@ class MotionQuality:
     def velocities(self, rows: Rows) -> np.ndarray:
         """(n, 3 bones), m/s."""
         bones = self._bones
-        return np.asarray(bone_velocities(rows.view("cvel")[:, bones], rows.view("xipos")[:, bones], rows.view("com")))
+        return bone_velocities(rows.view("cvel")[:, bones], rows.view("xipos")[:, bones], rows.view("com"))
 
     def roughness(self, rolled: Rolled, past: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(n,) mean over steps of the bones' squared changes of velocity, and of the changes of these, m^2/s^2.
@@ -33,7 +33,10 @@ class MotionQuality:
         Args:
           past: (2, 3 bones), velocities a frame ago and now.
         """
-        return _roughness(past, self.velocities(rolled).reshape(-1, rolled.steps, past.shape[1]))
+        velocity = self.velocities(rolled).reshape(-1, rolled.steps, past.shape[1])
+        acceleration, jerk = np.zeros((2, len(velocity)))
+        _add_roughness(past, velocity, acceleration, jerk)
+        return acceleration / max(1, rolled.steps - 1), jerk / rolled.steps
 
     def impacts(self, rolled: Rolled) -> np.ndarray:
         """(n,): the fastest that head or root met something, m/s; 0 where they met nothing.
@@ -41,18 +44,26 @@ class MotionQuality:
         Against the ground it is the speed downwards before; where the head meets something else, how much its
         velocity changes within a step.
         """
-        worst = np.zeros(rolled.nsim // rolled.steps)
+        met = [np.zeros(rolled.nsim // rolled.steps)]
         for part, touch in self._touches.items():
-            velocity, ground, touching = (rolled.view(name) for name in (f"{part}.vel", f"{part}.ground", touch))
-            shape = len(worst), rolled.steps
-            _impacts(velocity.reshape(*shape, 3), ground.reshape(shape), touching.reshape(shape), worst)
-        return worst
+            velocity, ground, touching = (
+                rolled.view(name).reshape(-1, rolled.steps, width)
+                for name, width in ((f"{part}.vel", 3), (f"{part}.ground", 1), (touch, 1))
+            )
+            change = velocity[:, 1:] - velocity[:, :-1]
+            other = np.where(touching[:, 1:, 0] > 0.0, np.sqrt((change * change).sum(axis=2)), 0.0)
+            met.append(np.where(ground[:, 1:, 0] > 0.0, -velocity[:, :-1, 2], other).max(axis=1, initial=0.0))
+        return np.max(met, axis=0)
 
 
-@njit(cache=True)
-def _roughness(past, velocity):  # type: ignore[no-untyped-def]
+@entry
+def _add_roughness(past: Given2, velocity: Given3, acceleration: Made1, jerk: Made1) -> None:
+    """Add |v_k - v_k-1|^2 and |v_k - 2 v_k-1 + v_k-2|^2, over all steps k of velocities v (n, K, d), to (n,) each.
+
+    Args:
+      past: (2, d), v_-2 and v_-1; the change from v_-1 to v_0 counts in jerk alone.
+    """
     n, steps, size = velocity.shape
-    acceleration, jerk = np.zeros(n), np.zeros(n)
     for i in range(n):
         for j in range(size):
             before, now = past[0, j], past[1, j]
@@ -62,28 +73,12 @@ def _roughness(past, velocity):  # type: ignore[no-untyped-def]
                     acceleration[i] += (later - now) ** 2
                 jerk[i] += (later - 2.0 * now + before) ** 2
                 before, now = now, later
-    return acceleration / max(1, steps - 1), jerk / steps
 
 
-@njit(cache=True)
-def _impacts(velocity, ground, touch, worst):  # type: ignore[no-untyped-def]
-    """Raise worst (n,) to the fastest impact of velocities (n, K, 3) where contacts (n, K) are above 0."""
-    for i in range(worst.size):
-        for k in range(1, velocity.shape[1]):
-            if ground[i, k] > 0.0:
-                worst[i] = max(worst[i], -velocity[i, k - 1, 2])
-            elif touch[i, k] > 0.0:
-                square = 0.0
-                for j in range(3):
-                    square += (velocity[i, k, j] - velocity[i, k - 1, j]) ** 2
-                worst[i] = max(worst[i], math.sqrt(square))
+def damage(impacts: np.ndarray, threshold: float, slope: float) -> np.ndarray:
+    """(n,): -2 log g of impact speeds, where g(x) = 0.5 + 0.5 tanh(slope (threshold - x)) (below eq. 4).
 
-
-@njit(cache=True)
-def damage(impacts, threshold, slope):  # type: ignore[no-untyped-def]
-    """(n,): -2 log g of impact speeds, where g(x) = 0.5 + 0.5 tanh(slope (threshold - x)) (below eq. 4)."""
-    cost = np.empty(impacts.size)
-    for i in range(impacts.size):
-        x = 2.0 * slope * (impacts[i] - threshold)
-        cost[i] = 2.0 * (max(x, 0.0) + math.log1p(math.exp(-abs(x))))
-    return cost
+    2 log(1 + exp(y)) with y = 2 slope (x - threshold), so that it is linear and not infinite where g underflows.
+    """
+    scaled = [2.0 * slope * (impact - threshold) for impact in impacts.tolist()]
+    return np.array([2.0 * (max(y, 0.0) + math.log1p(math.exp(-abs(y)))) for y in scaled])

@@ -3,9 +3,9 @@
 import numpy as np
 
 from tumble.goals import Goal
-from tumble.goals.stance import heading
+from tumble.goals.stance import headings
 from tumble.learners import Experience
-from tumble.maths.kdtree import TreeSampler
+from tumble.maths.tree_sampler import TreeSampler
 from tumble.planners.planner import Plan, Planner
 from tumble.planners.smc.curves import CurveStart, follow, shifted
 from tumble.planners.smc.plan_space import POINTS, PlanSpace
@@ -197,6 +197,6 @@ def situation(sims: Sims) -> np.ndarray:
     if balls and min(distances) < FAR:
         nearest = distances.index(min(distances))
         vectors[3:] = ways[nearest], sims.view(f"{balls[nearest]}.vel")[0] - velocity
-    c, s = heading(qpos)
+    (c,), (s,) = headings(qpos[None])
     turned = vectors @ np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
     return np.concatenate([qpos[scene.drive.qpos], turned.ravel()])

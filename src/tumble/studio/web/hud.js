@@ -5,7 +5,7 @@
  *
  * It looks at the link with every beat and touches the page only where a text changed. All texts from outside go
  * through textContent. Tests find its parts by data-testid: hud, hud-time, hud-rate, hud-realtime, hud-plan, hud-age,
- * hud-way, hud-acting, hud-recording, hud-control, toast.
+ * hud-way, hud-acting, hud-recording, hud-control, hud-compiling, toast.
  */
 
 import { onBeat } from "./beat.js";
@@ -30,6 +30,7 @@ export class Hud {
   #drawn;
   #card = make("div", "ts-hud", "hud");
   #banner = make("div", "ts-banner", "hud-control");
+  #notice = make("div", "ts-compiling", "hud-compiling");
   #toasts = make("div", "ts-toasts", "toast");
   #parts = {};
   #asked = false;
@@ -43,11 +44,14 @@ export class Hud {
     this.#card.innerHTML = PART;
     for (const part of this.#card.querySelectorAll("[data-testid]")) this.#parts[part.dataset.testid.slice(4)] = part;
     this.#parts.effort = this.#card.querySelector(".ts-effort i");
-    this.#toasts.setAttribute("role", "status");
-    box.append(this.#card, this.#banner, this.#toasts);
+    for (const part of [this.#toasts, this.#notice]) part.setAttribute("role", "status");
+    this.#notice.hidden = true;
+    box.append(this.#card, this.#banner, this.#notice, this.#toasts);
     this.#unbind.push(onBeat(() => this.#update()));
     this.#unbind.push(link.on("error", ({ text }) => this.toast(text, "error")));
     this.#unbind.push(link.on("note", ({ text }) => this.toast(text, "note")));
+    this.#unbind.push(link.on("compiling", ({ text }) => this.#compiling(text)));
+    this.#unbind.push(link.on("close", () => this.#compiling("")));
     for (const event of ["open", "close", "controls"]) this.#unbind.push(link.on(event, () => this.#control()));
     this.#update();
     this.#control();
@@ -65,7 +69,13 @@ export class Hud {
 
   dispose() {
     for (const unbind of this.#unbind) unbind();
-    for (const part of [this.#card, this.#banner, this.#toasts]) part.remove();
+    for (const part of [this.#card, this.#banner, this.#notice, this.#toasts]) part.remove();
+  }
+
+  /** What everybody waits for; nothing is shown of an empty text. */
+  #compiling(text) {
+    this.#notice.hidden = !text;
+    write(this.#notice, text);
   }
 
   #update() {

@@ -6,7 +6,7 @@
  *   const off = link.on("frame", (frame) => ...);          // off() ends it
  *   link.send({ type: "release" });                        // dropped while the socket is closed
  *
- * Events: frame, scene, terms, controls, error, note (each with what came), open, close. A lost connection is tried
+ * Events: frame, scene, terms, controls, error, note, compiling (each with what came), open, close. A lost connection is tried
  * again after 0.3 s, then ever more slowly up to every 3 s; scenes and terms are kept meanwhile.
  *
  * For tests and the browser's console there is `window.tumble`:

@@ -4,7 +4,7 @@
  *   const stage = new Stage(canvas);
  *   stage.world.add(figure.object);
  *   stage.resize(width, height);
- *   stage.draw(camera, root);   // light, ground and shadow follow the root
+ *   stage.draw(camera, root, slope);   // light, ground and shadow follow the root
  *
  * The ground is not lit: its colour is exact, and its shadow is a second, small plane. Without a graphics card the
  * processor draws, which may be the one that plans: then edges stay rough, `due` keeps pictures apart, and the ground
@@ -75,14 +75,19 @@ export class Stage {
     return !this.soft || now - this.#last >= (this.late ? 2 : 1) * APART;
   }
 
-  draw(camera, root) {
+  /** slope: rad by which the ground rises along x, about the origin. */
+  draw(camera, root, slope = 0) {
     this.#save(); // before drawing: another size empties the canvas
-    this.#sun.target.position.set(root.x, root.y, 0.8);
-    this.#sun.position.set(root.x + 2.2, root.y - 2.8, 8);
-    this.#shade.position.set(root.x, root.y, 0.002);
-    // Whole tiles, so that the grid stands still while its plane follows.
-    this.#ground.position.x = TILE * Math.round(camera.position.x / TILE);
-    this.#ground.position.y = TILE * Math.round(camera.position.y / TILE);
+    const height = (x) => x * Math.tan(slope);
+    const z = height(root.x);
+    this.#sun.target.position.set(root.x, root.y, z + 0.8);
+    this.#sun.position.set(root.x + 2.2, root.y - 2.8, z + 8);
+    this.#shade.position.set(root.x, root.y, z + 0.002);
+    // Whole tiles along the plane, so that the grid stands still while its plane follows.
+    const tile = TILE * Math.cos(slope);
+    const x = tile * Math.round(camera.position.x / tile);
+    this.#ground.position.set(x, TILE * Math.round(camera.position.y / TILE), height(x));
+    this.#ground.rotation.y = this.#shade.rotation.y = -slope;
     this.#renderer.render(this.world, camera);
     this.drawn += 1;
   }

@@ -144,7 +144,7 @@ export default {
       const { root } = this.figure;
       this.lines.draw(camera, root, this.futures);
       const flashing = this.marks.draw(camera, root, { contacts: this.contacts, drag: this.touch.spring });
-      this.stage.draw(camera, root);
+      this.stage.draw(camera, root, this.figure.scene.slope);
       return moving || flashing;
     },
 
