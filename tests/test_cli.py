@@ -865,7 +865,10 @@ def interrupted(words, folder) -> str:
         [sys.executable, "-c", TOLD, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder
     )
     try:
-        assert process.stderr.readline() == "ten frames\n"
+        said = process.stderr.readline()
+        while said.startswith("compiling "):  # where nothing has compiled it yet
+            said = process.stderr.readline()
+        assert said == "ten frames\n"
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     finally:
