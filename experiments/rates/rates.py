@@ -72,6 +72,7 @@ WALKING = [
     "duck --no-hurdles --trials 10 --seed 3000",
     "stairs --trials 10 --seed 3000",
     "course --trials 10 --seed 3000",
+    *(f"{way} --trials 20 --seed 21000" for way in ("step-over", "duck", "stairs", "course", "simbicon-humanoid")),
     "crowd --trials 3 --seed 3000",
     "walk-on --rising smc --trials 10 --seed 3000",
     *(f"simbicon-{body} --trials 10 --seed 3000" for body in ("humanoid", "planar", "bird", "raptor")),

@@ -55,22 +55,16 @@ LOAD_BENDS = 5.0  # of the crouch under a load, for each time of its own mass th
 USUAL_SHORT, USUAL_LONG = 0.2, 0.5  # of the leg's length: steps that the next landings are counted in
 STRIDES = 0.8  # of the longest step that a foot is put ahead or behind at most
 UNPLANNED = 0.005  # m that a landing may be off the pendulum's and need no plan
-DOWN_AHEAD, DOWN_LEG, DOWN_LEAST = (
-    0.6,
-    0.98,
-    0.1,
-)  # where the hip is in a step down: of its length; leg's length; at least
+DOWN_AHEAD = 0.6  # of the length of a step down that the hip is ahead of the stance foot when the other lands
+DOWN_LEG, DOWN_LEAST = 0.98, 0.1  # of the leg's length then, and the least square of the hip's height over it
 DOWN_FROM, DOWN_TO = -0.75, -0.15  # minus the phase, over which the knee bends for a step down
 LONGEST_PERIOD = 1.3  # s of a step over something
 MOST_TRIM = 0.05  # of the leg's length that what keeps the mean speed adds
 LONG = 0.6  # m, from which on a step over something loses speed
 LEAST_GOAL = 0.02  # m beyond the stance foot that the capture point is to get to at least
 SLOW_START = 0.1  # of that goal, where the capture point is taken to be at least
-QUICKEST, QUICKEST_DOWN, SPARE = (
-    0.7,
-    0.45,
-    0.02,
-)  # of the time that is left, also down, and s more, in which a foot gets there
+QUICKEST, QUICKEST_DOWN = 0.7, 0.45  # of the time that is left, in which a foot gets to its place; to lower ground
+SPARE = 0.02  # s more
 HIGHER_LEADING, HIGHER_TRAILING = 0.03, 0.09  # m more between a sole and what it is lifted over
 
 

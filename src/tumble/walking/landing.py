@@ -39,7 +39,7 @@ HURDLE_SEEN = 1.5  # m ahead of the toes within which it wants to stop before a 
 WALL_GAP = 0.2  # m between the toes and a wall that it stands before
 SLACK_LEAST, SLACK_MOST = 0.04, 0.2  # m before the last place to step over something from, where it may stop
 LEAN_FROM, LEAN_TO = 0.25, 0.35  # m of height over which the lean over a hurdle grows to HIGH_LEAN
-THICK_FROM, THICK_MOST = 0.2, 0.1  # m
+THICK_FROM, THICK_MOST = 0.2, 0.1  # m of thickness from which on THICK_LEAN counts, and up to how much more
 LONGER = 1.2  # times the usual step that one may be longer
 TOGETHER, NEARLY_TOGETHER = 0.02, 0.3  # m off the other foot: where feet stop beside each other; from where they do
 ON_TIME = (-0.01, 0.1)  # m that the capture point is beyond its foot, of one who comes as one who stood would
@@ -150,10 +150,8 @@ def want_halt(body, k, m, look, f, i, spans, count, at, heel, toe, barrier, heav
         return
     m.halt = Halt.WANTED if hurdle or (edge < seen and edge >= barrier) else Halt.NONE
     if there and m.phase == 0.0 and (heavy or m.bend > BENT):
-        fast, off = (
-            -capture_shortfall(body, k, m, look, f, i) / body.size,
-            capture_inside(body, m, look, f, i) / body.size,
-        )
+        fast = -capture_shortfall(body, k, m, look, f, i) / body.size
+        off = capture_inside(body, m, look, f, i) / body.size
         if ON_TIME[0] < fast < ON_TIME[1] and ON_LINE[0] < off < ON_LINE[1]:
             m.halt = Halt.STOOD
 

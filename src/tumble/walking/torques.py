@@ -9,10 +9,7 @@ from tumble.maths.compiled import inner
 from tumble.maths.vectors import add, clamp, cross, dot, scale, shortened, sub, vec
 from tumble.walking.body import BACK, LEGS, PELVIS, SHIN, THIGH, TOE, TORSO
 
-PITCHES, ROLLS = (
-    2.0,
-    1.5,
-)  # rad/s of a foot that tips, at which it gives no force any more; from 1 and 0.5 on less; ours
+PITCHES, ROLLS = 2.0, 1.5  # rad/s of a foot that tips, at which it gives no force; 1 rad/s less, all of it; ours
 FASTEST_SPIN = 4.0  # rad/s of a stance hip that is damped with all of it; authors' code
 
 

@@ -68,7 +68,8 @@ class Walker(Controller):
       Obstacles: thesis, speed is set so that a foot lands close before; here landings are chosen from spans of boxes
         along the heading. Thesis, the hind foot leaves as the other lands; here it first pushes off until the body is
         over the front foot, which a long step at a slow pace needs. Thesis, it walks over them; here it stops before
-        each that is no step up, because a long step holds when it begins alike every time.
+        each that is no step up, because a long step holds when it begins alike every time. Before what it gets
+        neither over nor onto it stands. A step down that is needed sooner is quicker.
       Bars: thesis, the trunk bends with the distance while it walks, whatever the feet do; here so where nothing is to
         be stepped over nearby, else it stands to bend, and goes slowly with bent knees until the bar is behind.
     """
