@@ -313,18 +313,20 @@ def test_a_planted_leg_ends_where_it_was_asked_to(scene, ahead, turn, lean):
 
 # Capabilities ---------------------------------------------------------------------------------------
 
+UPRIGHT = [*STANCES[:3], "humanoid25", *STANCES[3:]]
 ABLE = {
-    "biped": [*STANCES, "biped34", "big-bird", "raptor", "humanoid-walker"],
+    "biped": [*UPRIGHT, "biped34", "big-bird", "raptor", "humanoid-walker"],
     "planar": ["planar", "planar-walker"],
     "legs-1": ["monoped"],
-    "legs-2": [*STANCES, "biped34", "big-bird", "raptor", "planar", "humanoid-walker", "planar-walker"],
+    "legs-2": [*UPRIGHT, "biped34", "big-bird", "raptor", "planar", "humanoid-walker", "planar-walker"],
     "legs-4": ["quadruped"],
-    "hands": [*STANCES, "biped34", "raptor", "humanoid-walker"],
+    "hands": [*UPRIGHT, "biped34", "raptor", "humanoid-walker"],
     "palms": ["biped", "robot", "beast1", "beast2"],
     "toes": ["biped", "robot", "beast1", "beast2"],
     "jointed-back": ["biped", "robot", "beast1", "beast2"],
     "steps": ["biped34", "big-bird", "raptor", "planar"],
-    "t-pose": [*STANCES, "humanoid-walker"],
+    "pd": ["humanoid25"],
+    "t-pose": [*UPRIGHT, "humanoid-walker"],
 }
 
 

@@ -10,6 +10,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from tumble.attraction.shipped import shipped
+from tumble.attraction.systems import SYSTEMS
 from tumble.characters import CAPABILITIES, CHARACTERS, character
 from tumble.cli import COMMANDS, bench_cold, bench_learners, dispatch
 from tumble.controllers import CONTROLLERS
@@ -23,6 +25,7 @@ from tumble.scenarios import SCENARIOS
 from tumble.simbicon.simbicon import BODIES
 from tumble.skills.acts import GoTo, Turn, Wait
 from tumble.skills.script import FORMS
+from tumble.world.drives import DRIVES
 
 TINY = ["--samples", "4", "--horizon", "0.1", "--threads", "1"]
 SHORT = ["--seconds", "0.2", *TINY]
@@ -104,7 +107,10 @@ def test_list(capsys):
         "capabilities": CAPABILITIES,
         "gaits": BODIES,
         "controllers": CONTROLLERS,
+        "drives": DRIVES,
         "goals": GOALS,
+        "systems": SYSTEMS,
+        "trees": shipped(),
         "scripts": [form.shape for form in FORMS],
     }
     assert set(listed) == set(there)
@@ -127,7 +133,7 @@ def test_list_says_which_controllers_suit(capsys):
         "controllers": ["cpbp", "pf-mpc", "smc", "mcts", "ps", "cem", "mppi", "walker", "relay"],
     }
     assert {name: entry["controllers"] for name, entry in listed.items()} == {
-        name: list(kind.make.controllers) for name, kind in SCENARIOS.items()
+        name: list(kind().suited()) for name, kind in SCENARIOS.items()
     }
     assert call("list") == 0
     lines = capsys.readouterr().out.splitlines()
@@ -714,16 +720,16 @@ print([name for name in sys.modules if name.split(".")[0] in ("nicegui", "uvicor
 # Mistakes -------------------------------------------------------------------------------------------
 
 BAD = [
-    (["frobnicate"], "no command 'frobnicate'; there are: bench, list, replay, run, strip, studio"),
+    (["frobnicate"], "no command 'frobnicate'; there are: bench, list, replay, run, strip, studio, tree"),
     (["rnu"], "(did you mean 'run'?)"),
     (
         ["run", "stnd"],
-        "no scenario 'stnd'; there are: ball, ball-light, ball-reach, course, crate-carry, crate-pull, crate-push,"
-        " crowd, dodge, dodge-heavy, duck, explosion,"
-        " getup, getup-prone, hop-projectiles, impulse, juggle, learn-hop, learn-trot, learn-walk, obstacles,"
-        " pick-up, planar-net, pole, push, reach, simbicon-bird, simbicon-humanoid, simbicon-planar, simbicon-raptor,"
-        " stairs, stand, steer, steer-walk, step-over, stop, turbo, turn, walk-bodies, walk-on, walk-projectiles,"
-        " walk-push, wall (did you mean 'stand'?)",
+        "no scenario 'stnd'; there are: ball, ball-light, ball-reach, course, crate-carry, crate-pull, "
+        "crate-push, crouch, crowd, dodge, dodge-heavy, duck, explosion, getup, getup-prone, getup-tree, "
+        "hop-projectiles, impulse, juggle, jump, learn-hop, learn-trot, learn-walk, obstacles, pick-up, "
+        "planar-net, pole, push, reach, sequence, simbicon-bird, simbicon-humanoid, simbicon-planar, "
+        "simbicon-raptor, stairs, stand, steer, steer-walk, step-over, stop, turbo, turn, twist, walk-bodies, "
+        "walk-on, walk-projectiles, walk-push, wall (did you mean 'stand'?)",
     ),
     (["run", "--json", "stand"], "name the scenario first: tumble run SCENARIO ...; there are: stand, push"),
     (["run", "stand", "--controller", "cpb"], "no controller 'cpb'; there are: "),
@@ -750,7 +756,10 @@ BAD = [
     (["run", "turbo", "--height", "-1"], "height must be a number 0.05 or more and at most 3, got -1"),
     (["run", "juggle", "--pace", "1"], "--pace"),
     (["run", "push", "--force", "-5"], "force must be a number 0 or more and at most 100000, got -5"),
-    (["run", "stand", "--script", "go to 1 0"], "planners do no scripts; controllers that take it: walker, relay"),
+    (
+        ["run", "stand", "--script", "go to 1 0"],
+        "planners do no scripts; controllers that take it: walker, tree, relay",
+    ),
     (["run", "steer-walk", "--script", "go 1 0"], "line 1: cannot read 'go 1 0'; write 'go to PLACE', such as"),
     (["run", "steer-walk", "--script", ""], "there is no act in this script; write some of: go to PLACE"),
     (["run", "steer-walk", "--script", "nothing.txt"], "cannot read the script nothing.txt: "),
@@ -824,7 +833,7 @@ def test_a_missing_folder_is_noticed_before_the_run(monkeypatch, tmp_path):
     def too_late(*arguments):
         raise AssertionError("ran")
 
-    monkeypatch.setattr("tumble.cli.run_command.run_trial", too_late)
+    monkeypatch.setattr("tumble.cli.runner.run_trial", too_late)
     monkeypatch.chdir(tmp_path)
     assert call("run", "stand", *SHORT, "--record", "nowhere/a.npz") == 2
 

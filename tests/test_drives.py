@@ -10,7 +10,7 @@ from tumble.characters import CHARACTERS, biped, character, humanoid
 from tumble.errors import UserError
 from tumble.simbicon.simbicon import Simbicon
 from tumble.walking import Walker
-from tumble.world.drives import DRIVES, FRAME, Drive, MotorDrive, Servo
+from tumble.world.drives import DRIVES, FRAME, Drive, MotorDrive, Pd, Servo
 from tumble.world.grips import PARTS, grips_of
 from tumble.world.props import Ball, Companion, Crate
 from tumble.world.scene import Scene
@@ -21,7 +21,7 @@ def torques(scene: Scene, control: np.ndarray, speeds: np.ndarray) -> np.ndarray
     """What the servos do at the start of a step, N m, by MuJoCo's own account."""
     data = scene.show(scene.state(height=1.0))
     data.qvel[scene.drive.qvel] = speeds
-    scene.drive.write(control[None], data.qvel[None], data.ctrl[None])
+    scene.drive.write(control[None], data.qvel[None], data.ctrl[None], 0)
     mujoco.mj_forward(scene.model, data)
     return data.actuator_force[scene.drive.columns].copy()
 
@@ -145,7 +145,7 @@ def test_torques_are_fractions_of_strength(name):
     assert list(drive.names) == list(scene.character.joints) and drive.size == drive.joints
     assert (drive.low == -1).all() and (drive.high == 1).all()
     data, control = scene.show(scene.state(height=1.0)), rng.uniform(-1, 1, drive.size)
-    drive.write(control[None], data.qvel[None], data.ctrl[None])
+    drive.write(control[None], data.qvel[None], data.ctrl[None], 0)
     mujoco.mj_forward(drive.model, data)
     assert data.qfrc_actuator[drive.qvel] == pytest.approx(control * strengths(scene))
     assert np.delete(data.qfrc_actuator, drive.qvel) == pytest.approx(0, abs=1e-12)  # nothing holds the root
@@ -183,7 +183,7 @@ def test_companions_get_torques_by_the_prefixes_of_their_names():
     for i in (0, 31 + 3, 31 + 31 + 5):
         data, control = scene.show(scene.state(height=1.0)), np.zeros(drive.size)
         control[i] = -0.5
-        drive.write(control[None], data.qvel[None], data.ctrl[None])
+        drive.write(control[None], data.qvel[None], data.ctrl[None], 0)
         mujoco.mj_forward(drive.model, data)
         (pushed,) = np.flatnonzero(data.qfrc_actuator)
         assert pushed == int(scene.model.joint(names[i]).dofadr[0])
@@ -195,7 +195,7 @@ def test_servos_move_the_scenes_own_character_alone():
     drive = scene.drives["servo"]
     assert drive.joints == 31 and list(drive.names[:31]) == list(scene.character.joints)
     data = scene.show(scene.state(height=1.0))
-    drive.write(drive.high[None], data.qvel[None], data.ctrl[None])
+    drive.write(drive.high[None], data.qvel[None], data.ctrl[None], 0)
     mujoco.mj_forward(drive.model, data)
     assert set(np.flatnonzero(data.qfrc_actuator)) == set(drive.qvel)
 
@@ -310,7 +310,7 @@ def test_a_frame_of_one_drive_between_frames_of_another_is_a_plain_loop(scene):
         fresh.qpos[:], fresh.qvel[:], fresh.time = data.qpos, data.qvel, data.time
         fresh.qacc_warmstart[:] = data.qacc_warmstart
         for _ in range(drive.steps):
-            drive.write(control, fresh.qvel[None], fresh.ctrl[None])
+            drive.write(control, fresh.qvel[None], fresh.ctrl[None], 0)
             mujoco.mj_step(drive.model, fresh)
         data = fresh
         assert np.array_equal(sims.view("qpos")[0], data.qpos)
@@ -337,7 +337,7 @@ def test_threads_do_not_matter_to_torques_and_switches():
 BAD = [
     (lambda: Walker(Scene(biped(), drives=["servo"])), "no drive 'torque'; there are: servo"),
     (lambda: Simbicon(Scene(character("planar"), drives=["servo"])), "no drive 'torque'; there are: servo"),
-    (lambda: Scene(biped(), drives=["pd"]), "no drive 'pd'; there are: force, servo, torque"),
+    (lambda: Scene(biped(), drives=["muscle"]), "no drive 'muscle'; there are: force, pd, servo, torque"),
 ]
 
 
@@ -369,10 +369,10 @@ def test_a_control_of_another_drive_is_refused(scene):
 def test_every_drive_says_what_it_is(name):
     scene = Scene(humanoid(), drives=[name])
     drive = scene.drive
-    assert (drive.name, type(drive), scene.model) == (name, DRIVES[name], drive.model)
+    assert (drive.name, type(drive), scene.model) == (name, DRIVES[name].make, drive.model)
     assert drive.size == len(drive.names) == len(drive.low) == len(drive.high) and (drive.low < drive.high).all()
     assert drive.steps * drive.timestep == pytest.approx(1 / 30)
     assert drive.speeds == isinstance(drive, Servo)
-    assert isinstance(drive, Servo | MotorDrive)
+    assert isinstance(drive, Servo | MotorDrive | Pd)
     assert np.array_equal(scene.model.jnt_qposadr[1:], drive.qpos)
     assert np.array_equal(scene.model.jnt_dofadr[1:], drive.qvel)

@@ -164,7 +164,7 @@ BAD = [
     (Meet("steer", {"velocity": "ab"}), "goal 'steer' cannot be made with {'velocity': 'ab'}: "),
     (Meet("ball", {"ball": ["ball"]}), "goal 'ball' cannot be made with {'ball': ['ball']}: "),
     (Together((Balance(), Juggle())), "planners do not judge balance and juggle at once"),
-    (Together((StayOn(), Go(speed=1.0))), "planners do not judge stayon and go at once"),
+    (Together((StayOn(), Go(speed=1.0))), "planners do not judge stay on a ball and go at once"),
     (Together((Balance(), Reach(POINT))), "planners reach alone, while going, or while staying on a ball"),
     (Together((Juggle(), Reach(POINT))), "planners reach alone, while going, or while staying on a ball"),
     (Together((StayOn(), Go(), Reach(POINT))), "planners reach alone, while going, or while staying on a ball"),

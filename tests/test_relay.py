@@ -183,6 +183,11 @@ def test_who_gets_it_up_is_a_setting(scene, rising):
     assert type(relay.rising.planner).__name__.lower() == rising
 
 
+def test_a_tree_of_another_body_gets_nobody_up(scene):
+    with pytest.raises(UserError, match="trees that ship are of the body 'humanoid25', here it is 'biped'"):
+        made(scene, rising="tree")
+
+
 def test_settings_are_changed_while_it_acts(scene):
     session = Session(scene, made(scene), scene.state(), Balance())
     session.send(SetParameter("tilt", 0.5))

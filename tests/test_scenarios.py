@@ -34,11 +34,15 @@ SETTLED |= {"learn-walk", "learn-hop", "learn-trot", "stop", "planar-net"}
 SETTLED |= {"step-over", "duck", "stairs"}  # where things are is the scene's
 SETTLED |= {"pick-up", "crate-push", "crate-pull", "crate-carry", "course"}
 SETTLED |= {"walk-projectiles", "hop-projectiles"}  # before the first throw
+SETTLED |= {"sequence"}
 COURSE = {"way_seconds", "touches", "peak_torque"}
 HAULED = {"peak_torque", "along", "aside"}
 COUNTED, FALLS = {"throws", "hits"}, {"downs", "resets"}
 LEARNED = {"stable_seconds", "stable_wall_seconds", "under_a_minute", "speed_along"} | FALLS
+TOUCHING = 0.0011  # m that SIMBICON's first foot is in the ground
+DEEPEST = {"getup-tree": 0.02}  # m, of what was dropped and still comes to rest
 OWN = {
+    **{name: {"facing_degrees", "up_seconds"} for name in ("getup-tree", "crouch", "jump", "twist", "sequence")},
     **{f"simbicon-{body}": {"speed"} for body in ("humanoid", "planar", "bird", "raptor")},
     "steer": {"speed_along"}, "steer-walk": {"speed_error"},
     "dodge": COUNTED | {"balanced"}, "dodge-heavy": COUNTED | {"balanced"},
@@ -285,7 +289,7 @@ def test_turbo_takes_all_ends_beyond_the_block_at_one_time():
     assert Turbo().success(seen(scene, apart)) is False
 
 
-# Errands --------------------------------------------------------------------------------------------
+# Skills ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("kind", "way"), [(CratePush, 1.0), (CratePull, -1.0)])
@@ -337,7 +341,7 @@ def test_a_trial_begins_with_nothing_inside_anything(name):
     scene = world_of(name)
     for seed in range(5):
         data = scene.show(SCENARIOS[name]().setup(scene, np.random.default_rng(seed)).state)
-        assert min(data.contact.dist, default=0) > -0.0011  # SIMBICON starts on a foot that touches
+        assert min(data.contact.dist, default=0) > -DEEPEST.get(name, TOUCHING)
         sims = Sims(scene, 1, 1)
         sims.load(scene.read(data))
         if SCENARIOS[name].make.controllers[0] in PLANNERS:
@@ -355,15 +359,15 @@ def test_a_scenarios_scene_is_always_the_same(name):
 def test_other_characters_fit_every_scenario(name):
     """A body without toes, a biped, and in turn one of all: in all scenarios together everybody."""
     scenario, turn = SCENARIOS[name](), STANCES[list(SCENARIOS).index(name) % len(STANCES)]
-    own = scenario.controllers == ("simbicon",) or isinstance(scenario, PickUpCup)
-    # gaits belong to a body, and what is picked up is within its reach
+    own = scenario.controllers[0] in ("simbicon", "tree") or isinstance(scenario, PickUpCup)
+    # gaits and trees belong to a body, and what is picked up is within its reach
     for body in scenario.characters[:1] if own else {"humanoid": 0, "biped": 0, turn: 0}:
         scene = scenario.scene(character(body))
         setup = scenario.setup(scene, np.random.default_rng(0))
         if scenario.controllers[0] in PLANNERS:
             assert goal_of(scene, scenario.wants()).names
         deepest = min(scene.show(setup.state).contact.dist, default=0)
-        assert deepest > -0.0011, body  # SIMBICON starts on a foot that touches
+        assert deepest > -DEEPEST.get(name, TOUCHING), body
 
 
 def test_pushes_are_horizontal_of_the_asked_size_from_all_sides(scene):
@@ -568,6 +572,7 @@ def test_scenarios_suggest_who_takes_what_they_want():
         assert kind.make.controllers and set(kind.make.controllers) <= set(CONTROLLERS)
         for controller in kind.make.controllers:
             assert CONTROLLERS[controller].takes(kind().wants()), (name, controller)
+        assert kind().suited() == kind.make.controllers
 
 
 @pytest.mark.parametrize("name", ["push", "steer", "reach", "turn", "pole"])

@@ -566,7 +566,7 @@ def test_controllers_without_wants_or_parameters_say_so(scene):
         (Balance(), "Deaf takes no wants; controllers that take it: cpbp, pf-mpc, smc, mcts, ps, cem, mppi, walker"),
         (SetParameter("x", 1), "Deaf has no parameter 'x'"),
         (Go(speed=1.0), "Deaf takes no wants; controllers that take it: cpbp"),
-        (Do("go to 1 0"), "Deaf takes no wants; controllers that take it: walker, relay$"),
+        (Do("go to 1 0"), "Deaf takes no wants; controllers that take it: walker, tree, relay$"),
     ):
         session = Session(scene, Deaf(scene), scene.state())
         with pytest.raises(UserError, match=message):
@@ -643,10 +643,10 @@ def walking(scene: Scene, want=None, controller: str = "walker") -> Session:
 @pytest.mark.parametrize(
     ("controller", "want", "message"),
     [
-        ("cpbp", Do("go to 1 0"), "planners do no scripts; controllers that take it: walker, relay"),
+        ("cpbp", Do("go to 1 0"), "planners do no scripts; controllers that take it: walker, tree, relay"),
         ("walker", Juggle(), f"a walker does not juggle; controllers that take it: {WALKS}"),
-        ("walker", StayOn(), f"a walker does not stayon; controllers that take it: {WALKS}"),
-        ("relay", Meet("steer"), f"a walker does not meet; controllers that take it: {WALKS}"),
+        ("walker", StayOn(), f"a walker does not stay on a ball; controllers that take it: {WALKS}"),
+        ("relay", Meet("steer"), f"a walker does not meet a goal; controllers that take it: {WALKS}"),
         ("walker", Together((StayOn(), Reach((0.3, 0.2, 1.4)))), f"; controllers that take it: {WALKS}"),
         ("walker", Together((Do("wait 1 s"), Juggle())), "a walker does not juggle; controllers that take it: none"),
         ("walker", Together((Do("wait 1 s"), Reach((0.3, 0.2, 1.4)))), "a walker does not do and reach at once"),

@@ -40,8 +40,8 @@ def test_act_is_a_plain_loop_to_the_last_bit(scene, name, steps):
         control = controls(scene, rng, 3, drive=drive)
         sims.act(control, drive)
         for i, data in enumerate(plain):
-            for _ in range(steps):
-                drive.write(control[i : i + 1], data.qvel[None], data.ctrl[None])
+            for step in range(steps):
+                drive.write(control[i : i + 1], data.qvel[None], data.ctrl[None], step)
                 mujoco.mj_step(drive.model, data)
             assert np.array_equal(scene.read(data), sims.state[i])
     assert not np.array_equal(sims.state[0], sims.state[1])

@@ -83,7 +83,9 @@ def test_recipes_name_the_drives(world, scene):
     older = {key: value for key, value in scene.recipe.items() if key != "drives"}
     with pytest.raises(UserError, match="not a scene of this version of tumble: 'drives'"):
         Scene.from_recipe(older)
-    with pytest.raises(UserError, match=r"no drive 'forc'; there are: force, servo, torque \(did you mean 'force'\?\)"):
+    with pytest.raises(
+        UserError, match=r"no drive 'forc'; there are: force, pd, servo, torque \(did you mean 'force'\?\)"
+    ):
         Scene.from_recipe({**scene.recipe, "drives": ["forc"]})
 
 

@@ -12,7 +12,9 @@ from tumble.cli import dispatch
 from tumble.controllers import CONTROLLERS
 from tumble.errors import UserError
 from tumble.goals import GOALS
+from tumble.live.recording import Recording
 from tumble.scenarios import SCENARIOS
+from tumble.studio.choice import Choice
 from tumble.userfile import REGISTRIES, load, reload
 
 pytestmark = pytest.mark.usefixtures("registries")
@@ -73,7 +75,8 @@ def call(*words: object) -> int:
 
 def test_a_file_says_what_it_registered(written):
     mine = load(written(ONE + BODY))
-    assert mine.names == {"scenario": ("one",), "character": ("giant",), "goal": (), "planner": (), "controller": ()}
+    nothing = {"goal": (), "planner": (), "controller": (), "drive": ()}
+    assert mine.names == {"scenario": ("one",), "character": ("giant",), **nothing}
     assert SCENARIOS["one"].summary == "one all the time" and CHARACTERS["giant"].where.file == str(mine.path)
     assert character("giant", height=3.0).recipe == {"kind": "giant", "file": "mine.py", "height": 3.0}
 
@@ -206,6 +209,58 @@ def test_the_studio_starts_with_the_scenario_of_a_file(written, monkeypatch):
 def test_help_of_a_file(written, capsys):
     assert call("run", written(ONE), "--help") == 0
     assert "--force" in capsys.readouterr().out
+
+
+OWN_DRIVE = """
+from dataclasses import dataclass
+
+from tumble import Scene, scenarios
+from tumble.world import drives
+
+class Fine(drives.Servo):
+    "Servos in two steps a frame."
+    steps = 2
+
+@dataclass(frozen=True)
+class Finely(scenarios.Scenario):
+    "It stands."
+
+    def scene(self, character, seed=0):
+        return Scene(character, drives=["fine"])
+
+    def setup(self, scene, rng):
+        return scenarios.Setup(scene.state(), 0.1)
+
+drives.register("fine", Fine, "servos in two steps of 1/60 s")
+scenarios.register("finely", Finely, "it stands by servos in two steps")
+"""
+
+
+def test_a_drive_of_a_file_is_simulated_recorded_and_listed(written, capsys, tmp_path):
+    file, tape = written(OWN_DRIVE), tmp_path / "fine.npz"
+    assert call("run", file, "--record", tape, "--json", *SMALL) == 0
+    part = Recording.load(tape).parts[0]
+    assert list(part.scene.drives) == ["fine"]
+    assert (part.scene.drive.steps, part.scene.drive.timestep) == (2, 1 / 60)
+    assert call("replay", file, tape, "--check") == 0
+    capsys.readouterr()
+    assert call("list", file, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["drives"]["fine"] == "servos in two steps of 1/60 s"
+    assert call("run", written(OWN_DRIVE + "drives.register('torque', Fine, 'another one')")) == 2
+    assert "drive 'torque' is registered twice: first in " in capsys.readouterr().err
+
+
+def test_list_says_who_takes_what_a_scenario_of_a_file_wants(capsys):
+    """The example wants a goal of its own, of a body that does not suit walkers."""
+    assert call("list", EXAMPLE, "--json") == 0
+    listed = json.loads(capsys.readouterr().out)["scenarios"]
+    assert listed["shout"]["controllers"] == ["cpbp", "pf-mpc", "smc", "mcts", "ps", "cem", "mppi"]
+
+
+def test_the_studio_goes_to_a_scenario_of_a_file_with_who_can_play_it():
+    load(EXAMPLE)
+    chosen = Choice("push", "biped", "walker").with_scenario("shout")
+    assert (chosen.controller, chosen.character) == ("cpbp", "long-arms")
 
 
 # The example ----------------------------------------------------------------------------------------

@@ -145,7 +145,7 @@ def test_parts_and_names():
     assert parts(go) == (go,) and parts(Together((reach, go))) == (reach, go)
     assert part(Together((reach, go)), Go) == go and part(go, Reach) is None and part(None, Go) is None
     assert together(go) == go and together(reach, go) == Together((reach, go))
-    assert name_of(go) == "go" and name_of(Together((StayOn(), reach))) == "stayon and reach"
+    assert name_of(go) == "go" and name_of(Together((StayOn(), reach))) == "stay on a ball and reach"
 
 
 @pytest.mark.parametrize(("speed", "heading"), [(0.8, 0.0), (-1.5, 2.0), (1.0, -0.7), (None, 1.0), (2.0, None)])

@@ -14,10 +14,8 @@ import argparse
 import hashlib
 import json
 import math
-import multiprocessing
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from importlib.metadata import version
 from pathlib import Path
 from statistics import fmean
@@ -26,6 +24,8 @@ from typing import Any, NamedTuple
 import tumble
 from tumble.characters import character
 from tumble.cli.bench_crowd import measure as measure_crowd
+from tumble.offline.jobs import as_done
+from tumble.offline.workers import workers
 from tumble.scenarios import Scenario, Trial, run_trial
 from tumble.scenarios.crowd import CrowdDance
 from tumble.scenarios.manipulation import CrateCarry, CratePull, CratePush, ObstacleCourse, PickUpCup
@@ -92,10 +92,9 @@ def versions() -> dict[str, str]:
 
 def run(wanted: list[tuple[str, int]], quick: bool, jobs: int) -> Iterator[tuple[str, int, dict[str, Any]]]:
     """Trials as they end."""
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
-        begun = {pool.submit(trial, name, seed, quick): (name, seed) for name, seed in wanted}
-        for done in as_completed(begun):
-            yield *begun[done], done.result()
+    with workers(jobs) as pool:
+        for index, result in as_done(pool, trial, [(name, seed, quick) for name, seed in wanted]):
+            yield *wanted[index], result
 
 
 def figures(trials: Sequence[dict[str, Any]]) -> str:

@@ -185,7 +185,6 @@ def measure(
 
 def warm_up(points: Sequence[Point], learned: Path | None) -> None:
     """Compile what a frame needs into Numba's cache, before workers would all do so at once."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of the workers: a core has one of them
     for point in {(one.scenario, one.character, one.controller, one.learned): one for one in points}.values():
         fewer = tuple((key, min(value, 10) if key == "samples" else value) for key, value in point.settings)
         small = Point(point.scenario, point.character, point.controller, fewer, point.learned)

@@ -10,23 +10,18 @@ A point whose settings have changed since is refused; changed code, comments and
 
 import argparse
 import ast
-import ctypes
 import hashlib
 import json
 import math
-import multiprocessing
-import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import cache
 from importlib.metadata import version
-from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +40,8 @@ from tumble.files import replace_file
 from tumble.goals.judging import goal_of
 from tumble.live.commands import Reset
 from tumble.live.session import Frame, Session
+from tumble.offline.jobs import as_done
+from tumble.offline.workers import workers
 from tumble.planners import MCTS, MCTSSettings, Plan, Planned
 from tumble.scenarios import SCENARIOS
 from tumble.scenarios.gaits import LearnWalk
@@ -314,7 +311,6 @@ def wilson(won: int, runs: int, z: float = 1.96) -> tuple[float, float]:
 # Processes ------------------------------------------------------------------------------------------
 
 Finished = Callable[[Trial, dict[str, Any]], None]
-_stop: Any = None  # in a worker: shared with its parent
 
 
 def in_turn(run: Run, tasks: Sequence[Trial], finished: Finished) -> bool:
@@ -346,39 +342,17 @@ def _interrupted() -> Iterator[Callable[[], bool]]:
 def spread(run: Run, tasks: Sequence[Trial], processes: int, finished: Finished) -> bool:
     """Call run(task, stop) in worker processes, in order, and finished(task, result) here as each ends.
 
-    The first Ctrl-C makes stop() true and skips what has not begun, the second raises. Returns whether all finished.
+    Ctrl-C ends it at once: what was under way is lost. Returns whether all tasks were finished.
     """
-    context = multiprocessing.get_context("spawn")
-    stop, left = context.RawValue(ctypes.c_bool, False), len(tasks)
-    pool = ProcessPoolExecutor(processes, context, _begin, (stop,))
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as workers inherit: Ctrl-C is for this process
-
-    def halt(*_: Any) -> None:
-        stop.value = True
-        signal.signal(signal.SIGINT, before)
-
     try:
-        ends = {pool.submit(_call, run, task): task for task in tasks}
-        signal.signal(signal.SIGINT, halt)
-        for end in as_completed(ends):
-            if end.result() is not None:
-                finished(ends[end], end.result())
-                left -= 1
-    finally:
-        stop.value = True
-        pool.shutdown(cancel_futures=True)
-        signal.signal(signal.SIGINT, before)
-    return left == 0
+        with workers(processes) as pool:
+            for index, result in as_done(pool, run, [(task, never) for task in tasks]):
+                finished(tasks[index], result)
+    except KeyboardInterrupt:
+        return False
+    return True
 
 
-def _begin(stop: Any) -> None:
-    """A worker begins; it ends with its parent, even where that was killed."""
-    global _stop
-    _stop = stop
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    threading.Thread(target=lambda: (wait([parent.sentinel]), os._exit(1)), daemon=True).start()
-
-
-def _call(run: Run, task: Trial) -> Any:
-    return None if _stop.value else run(task, lambda: bool(_stop.value))
+def never() -> bool:
+    """Workers are not asked to stop, but killed."""
+    return False

@@ -3,12 +3,13 @@
     python experiments/rates/rates.py                  # all rows that are not there yet; about three hours on one core
     python experiments/rates/rates.py --only push      # those whose command holds a word
     python experiments/rates/rates.py --again          # also those that are there
+    python experiments/rates/rates.py --jobs 8         # as many trials at once; default: one per core
     python experiments/rates/rates.py --table          # print what is there
     python experiments/rates/rates.py --write          # put it into README.md
 
 A row is one `tumble run ... --json`, whose answer is kept in results/ with the commit, the versions and the wall time.
-Rows that are there are left, so that it can be stopped and goes on where it was. One thread, because rates do not
-depend on it and two of these commands can then run side by side.
+Rows that are there are left, so that it can be stopped and goes on where it was. A row's trials run beside each other,
+--jobs at once with one thread each; rates do not depend on it.
 """
 
 import argparse
@@ -84,11 +85,11 @@ def place(row: str) -> Path:
     return RESULTS / (re.sub(r"[^a-z0-9.]+", "-", row.lower()).strip("-") + ".json")
 
 
-def measure(row: str) -> dict:
-    """Run a row; its answer with where it came from."""
+def measure(row: str, jobs: int) -> dict:
+    """Run a row, so many trials at once; its answer with where it came from."""
     commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, cwd=RESULTS.parent)
     began = time.time()
-    command = [sys.executable, "-m", "tumble", "run", *row.split(), "--threads", "1", "--json"]
+    command = [sys.executable, "-m", "tumble", "run", *row.split(), "--jobs", str(jobs), "--json"]
     answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
     return {
         "command": f"tumble run {row}",
@@ -144,6 +145,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="only rows whose command holds this")
     parser.add_argument("--walking", action="store_true", help="only rows of those who walk by rules")
     parser.add_argument("--again", action="store_true", help="also rows that are there")
+    parser.add_argument("--jobs", type=int, default=0, help="trials at once; 0: one per core")
     parser.add_argument("--table", action="store_true", help="print what is there, and run nothing")
     parser.add_argument("--write", action="store_true", help="put what is there into README.md, and run nothing")
     options = parser.parse_args()
@@ -155,7 +157,7 @@ def main() -> None:
         if options.only not in row or (options.walking and row in ROWS):
             continue
         if not options.table and (options.again or not place(row).exists()):
-            place(row).write_text(json.dumps(measure(row), indent=1) + "\n")
+            place(row).write_text(json.dumps(measure(row, options.jobs), indent=1) + "\n")
         if place(row).exists():
             found = json.loads(place(row).read_text())
             metrics = ", ".join(f"{name} {value:.3g}" for name, value in found["metrics"].items())

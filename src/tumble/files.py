@@ -52,6 +52,10 @@ class Spoiled(Exception):
         return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in super().__str__())
 
 
+class InUse(UserError):
+    """A file that another process has locked."""
+
+
 # Places ---------------------------------------------------------------------------------------------
 
 
@@ -197,7 +201,7 @@ def locked(path: Path) -> Any:
             _lock(file)
         except BlockingIOError:
             file.close()
-            raise UserError(f"{path} is in use by another process; wait for its end, or choose another file") from None
+            raise InUse(f"{path} is in use by another process; wait for its end, or choose another file") from None
         with contextlib.suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
                 return file

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 from tumble.characters.biped import beast1, beast2, biped, robot
 from tumble.characters.character import CAPABILITIES, Character, Joint
 from tumble.characters.humanoid import humanoid
+from tumble.characters.humanoid25 import humanoid25
 from tumble.characters.legged import humanoid_walker, monoped, planar_walker, quadruped
 from tumble.characters.mjcf import MJCF, from_mjcf
 from tumble.characters.simbicon_beasts import big_bird, raptor
@@ -59,6 +60,7 @@ def _heavy() -> Character:
 register("humanoid", humanoid, "15 bones, 30 joints, 1.75 m, 70 kg (hamalainen2015)")
 register("humanoid-light", _light, "the same body, light-boned: 50 kg (hamalainen2014 section 4.1)")
 register("humanoid-heavy", _heavy, "a torso twice as heavy: 90 kg, high centre of mass (hamalainen2014 section 4.1)")
+register("humanoid25", humanoid25, "15 bones, 25 joints, 1.61 m, 40.5 kg, 150 N m: attraction trees (alborno2016)")
 register("biped", biped, "16 bones with toes, 31 joints, 70 kg: the humanoid that walks (coros2010)")
 register("robot", robot, "a biped with one arm 40 % longer and one knee 20 cm higher (coros2010 section 5.4)")
 register("beast1", beast1, "a stout biped, much of its mass in the pelvis (coros2010 section 5.4)")

@@ -30,6 +30,7 @@ CAPABILITIES: Mapping[str, str] = {
     "toes": "toes that are bodies of their own",
     "jointed-back": "a back of two joints, back_* below chest_*",
     "steps": "hips, knees and ankles of the left and the right named as the gaits of SIMBICON do: left_hip_bend",
+    "pd": "joints that follow reference angles, as trees do: the drive 'pd' is among its own",
     "t-pose": "a pose with arms spread and legs straight",
 }
 
@@ -65,6 +66,7 @@ class Character:
       motor_gain: of the servos over their strength, s/rad: how stiffly they keep to a speed.
       poses: joint angles in rad by pose name; 'rest' must be there. Joints not named are at 0.
       planar: whether its root is held in the plane y = 0.
+      drives: ways to move its joints (`tumble.world.drives`) that a scene has where it is not told which.
       origin: JSON-able arguments that make this character again, or None where nobody knows how; see `recipe`.
 
     What a body can do is asked by capabilities, never by its name: see `CAPABILITIES` for the words.
@@ -87,6 +89,7 @@ class Character:
     palms: tuple[str, ...] = ()
     motor_gain: float = 1.0
     planar: bool = False
+    drives: tuple[str, ...] = ("servo", "torque")
     origin: Mapping[str, Any] | None = None
 
     @property
@@ -112,6 +115,7 @@ class Character:
             "toes": bool(self.toes),
             "jointed-back": {"back_bend", "chest_bend"} <= set(self.joints),
             "steps": bends <= set(self.joints),
+            "pd": "pd" in self.drives,
             "t-pose": "t-pose" in self.poses,
         }
         return frozenset(word for word, true in facts.items() if true)

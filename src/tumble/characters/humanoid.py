@@ -55,6 +55,10 @@ HIP = {
 }
 KNEE = {"knee": ((0, 1, 0), 0, 155, 300, 1.0)}
 ANKLE = {"ankle": ((0, -1, 0), -50, 35, 300, 1.0)}
+HINGES: Mapping[str, Mapping[str, Any]] = {
+    "spine": SPINE, "neck": NECK, "shoulder": SHOULDER, "elbow": ELBOW, "wrist": WRIST, "hip": HIP, "knee": KNEE,
+    "ankle": ANKLE,
+}  # fmt: skip
 
 # Stances of hamalainen2014 (sections 4.4 and 5.1), above the hips, rad. Angles: not given; ours.
 READY = {
@@ -68,6 +72,7 @@ TAIKO = {
     "right_shoulder_side": -0.20, "right_shoulder_bend": 2.50, "right_elbow": 0.80,
 }  # fmt: skip
 
+DAMPING = 0.1  # N m s/rad; not given; ours
 GROUND_BIT, LEGS_BIT = 1, 2  # collision classes: the world; the other leg
 
 
@@ -100,7 +105,7 @@ def humanoid(
     strong = mass / 70.0 * height / 1.75  # torque grows with weight and lever
     joints = {
         joint: Joint(group, strength * strong, activity)
-        for joint, group, (_, _, _, strength, activity) in _joint_rows()
+        for joint, group, (_, _, _, strength, activity) in joint_rows(HINGES)
     }
     arms_down = {"shoulder_side": 0.12, "elbow": 0.25}
     arms_out = {"shoulder_side": math.pi / 2}
@@ -108,7 +113,7 @@ def humanoid(
 
     def build() -> mujoco.MjSpec:
         """A fresh spec with its sensors, as `Character.build` wants it."""
-        spec = _skeleton(height, mass, legs, arms, shoulders, torso_mass)
+        spec = skeleton(HINGES, height, mass, legs, arms, shoulders, torso_mass)
         add_sensors(spec, character, [bone.name for bone in spec.bodies if bone.name != "world"])
         return spec
 
@@ -123,8 +128,8 @@ def humanoid(
         hands=("left_hand", "right_hand"),
         arms=("left_arm", "right_arm"),
         poses={
-            "rest": _both_sides(arms_down | stance),
-            "t-pose": _both_sides(arms_out),
+            "rest": both_sides(arms_down | stance),
+            "t-pose": both_sides(arms_out),
             "ready": READY | _stance(0.78, 0.14, -0.14, turn=0.5),
             "taiko": TAIKO | _stance(0.75, 0.29, -0.395, turn=0.15),
         },
@@ -133,7 +138,7 @@ def humanoid(
     return character
 
 
-def _both_sides(angles: Mapping[str, float]) -> dict[str, float]:
+def both_sides(angles: Mapping[str, float]) -> dict[str, float]:
     """Angles of the left and the right limb alike, rad by the full names of the joints."""
     return {f"{side}_{joint}": angle for side in ("left", "right") for joint, angle in angles.items()}
 
@@ -179,34 +184,37 @@ def _stance(down: float, front: float, back: float, turn: float) -> dict[str, fl
     return {f"{side}_{joint}": angle for side, leg in legs.items() for joint, angle in zip(names, leg, strict=True)}
 
 
-def _joint_rows() -> list[tuple[str, str, tuple[Any, ...]]]:
-    """(name, group, row) of all joints, in the order of the body tree."""
-    rows = [(joint, "torso", row) for joint, row in (SPINE | NECK).items()]
-    for side in ("left", "right"):
-        rows += [(f"{side}_{j}", f"{side}_arm", row) for j, row in (SHOULDER | ELBOW | WRIST).items()]
-    for side in ("left", "right"):
-        rows += [(f"{side}_{j}", f"{side}_leg", row) for j, row in (HIP | KNEE | ANKLE).items()]
+def joint_rows(hinges: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str, tuple[Any, ...]]]:
+    """(name, group, row) of all joints of a humanoid with such hinges, in the order of the body tree."""
+    rows = [(joint, "torso", row) for place in ("spine", "neck") for joint, row in hinges[place].items()]
+    for limb, places in (("arm", ("shoulder", "elbow", "wrist")), ("leg", ("hip", "knee", "ankle"))):
+        for side in ("left", "right"):
+            rows += [
+                (f"{side}_{joint}", f"{side}_{limb}", row) for place in places for joint, row in hinges[place].items()
+            ]
     return rows
 
 
 class _Bones:
     """Adds bones to a spec in units of the average adult; lengths scale by `size`."""
 
-    def __init__(self, spec: mujoco.MjSpec, size: float, mass: float):
+    def __init__(
+        self, spec: mujoco.MjSpec, size: float, mass: float, hinges: Mapping[str, Mapping[str, Any]], damping: float
+    ) -> None:
         """Add to `spec`, in place; lengths are multiplied by `size`, shares of mass in % by `mass`, kg."""
-        self.spec, self.size, self.mass = spec, size, mass
+        self.spec, self.size, self.mass, self.hinges, self.damping = spec, size, mass, hinges, damping
 
-    def bone(self, parent: Any, name: str, pos: Any, joints: Mapping[str, Any], side: str = "") -> Any:
-        """A body at pos with its hinges; on the right, axes that point sideways are mirrored."""
+    def bone(self, parent: Any, name: str, pos: Any, place: str = "", side: str = "") -> Any:
+        """A body at pos with the hinges of a place; on the right, axes that point sideways are mirrored."""
         body = parent.add_body(name=name, pos=self.size * np.asarray(pos, float))
-        for joint, (axis, low, high, strength, _) in joints.items():
+        for joint, (axis, low, high, strength, _) in (self.hinges[place] if place else {}).items():
             mirror = np.array([-1, 1, -1]) if side == "right" else np.ones(3)
             body.add_joint(
                 name=f"{side}_{joint}" if side else joint,
                 type=mujoco.mjtJoint.mjJNT_HINGE,
                 axis=np.asarray(axis, float) * mirror,
                 range=[low, high],
-                damping=0.1 * self.size,
+                damping=self.damping * self.size,
                 armature=0.02 * self.size**2 * (strength / 100) ** 0.5,
             )
         return body
@@ -242,29 +250,36 @@ class _Bones:
         )
 
 
-def _skeleton(
-    height: float, mass: float, legs: float, arms: float, shoulders: float, torso_mass: float
-) -> mujoco.MjSpec:
-    """A fresh spec of the bones, straight, with the soles on z = 0; arguments as of `humanoid`."""
+def skeleton(
+    hinges: Mapping[str, Mapping[str, Any]], height: float, mass: float, legs: float = 1.0, arms: float = 1.0,
+    shoulders: float = 1.0, torso_mass: float = 1.0, damping: float = DAMPING,
+) -> mujoco.MjSpec:  # fmt: skip
+    """A fresh spec of the bones, straight, with the soles on z = 0.
+
+    Args:
+      hinges: of every joint, as `HINGES`; a joint without any is rigid.
+      damping: of every hinge, N m s/rad at a height of 1.75 m.
+      Others as of `humanoid`.
+    """
     spec = mujoco.MjSpec()
-    make = _Bones(spec, height / 1.75, mass)
+    make = _Bones(spec, height / 1.75, mass, hinges, damping)
     thigh, shin, ankle = 0.43 * legs, 0.42 * legs, 0.08
     hip_height = thigh + shin + ankle
 
-    pelvis = make.bone(spec.worldbody, "pelvis", (0, 0, hip_height + 0.05), {})
+    pelvis = make.bone(spec.worldbody, "pelvis", (0, 0, hip_height + 0.05))
     pelvis.add_freejoint(name="root")
     make.capsule(pelvis, (0, -0.07, 0), (0, 0.07, 0), 0.105, TROUSERS, SHARES["pelvis"])
     for y in (-1, 0, 1):
         make.capsule(pelvis, (0, 0.045 * y, 0.07), (0, 0.02 * y, 0.15), 0.122, SHIRT)
 
-    torso = make.bone(pelvis, "torso", (0, 0, 0.10), SPINE)
+    torso = make.bone(pelvis, "torso", (0, 0, 0.10), "spine")
     make.capsule(torso, (0, 0, 0.10), (0, 0, 0.285), 0.125, SHIRT, SHARES["torso"] * torso_mass)
     chest = max(0.02, 0.186 * shoulders - 0.126)
     for y in (-1, 1):
         make.capsule(torso, (0, 0.02 * y, 0.05), (0, chest * y, 0.27), 0.1255, SHIRT)
         make.capsule(torso, (-0.01, 0.03 * y, 0.38), (-0.005, 0.18 * shoulders * y, 0.347), 0.05, SHIRT)
 
-    head = make.bone(torso, "head", (0, 0, 0.43), NECK)
+    head = make.bone(torso, "head", (0, 0, 0.43), "neck")
     make.capsule(head, (0.015, 0, 0.105), (0.015, 0, 0.145), 0.095, SKIN, SHARES["head"])
     make.capsule(head, (-0.01, 0, -0.06), (0.0, 0, 0.08), 0.052, SKIN)
     _face(make, head)
@@ -282,14 +297,14 @@ def _face(make: _Bones, head: Any) -> None:
 
 def _arm(make: _Bones, torso: Any, side: str, sign: int, arms: float, shoulders: float) -> None:
     """Upper arm, forearm and hand; `arms` makes no hand longer. `sign` is 1 on the left and -1 on the right."""
-    upper_arm = make.bone(torso, f"{side}_upper_arm", (0, sign * 0.20 * shoulders, 0.35), SHOULDER, side)
+    upper_arm = make.bone(torso, f"{side}_upper_arm", (0, sign * 0.20 * shoulders, 0.35), "shoulder", side)
     upper, fore = 0.29 * arms, 0.255 * arms
     make.capsule(upper_arm, (0, 0, 0), (0, 0, -upper), 0.047, SKIN, LIMB_SHARES["upper_arm"])
     make.capsule(upper_arm, (0, 0, -0.01), (0, 0, -0.42 * upper), 0.060, SHIRT)
-    forearm = make.bone(upper_arm, f"{side}_forearm", (0, 0, -upper), ELBOW, side)
+    forearm = make.bone(upper_arm, f"{side}_forearm", (0, 0, -upper), "elbow", side)
     make.capsule(forearm, (0, 0, 0), (0, 0, -fore), 0.038, SKIN, LIMB_SHARES["forearm"])
     make.ellipsoid(forearm, (0, 0, -0.42 * fore), (0.044, 0.043, 0.58 * fore), SKIN)
-    hand = make.bone(forearm, f"{side}_hand", (0, 0, -fore), WRIST, side)
+    hand = make.bone(forearm, f"{side}_hand", (0, 0, -fore), "wrist", side)
     make.capsule(hand, (0, 0, -0.045), (0, 0, -0.12), 0.035, SKIN, LIMB_SHARES["hand"])
     make.ellipsoid(hand, (0.004, 0, -0.075), (0.043, 0.034, 0.060), SKIN)
     make.capsule(hand, (0.024, 0, -0.045), (0.050, 0, -0.098), 0.013, SKIN)
@@ -303,13 +318,13 @@ def _leg(make: _Bones, pelvis: Any, side: str, sign: int, thigh: float, shin: fl
       thigh, shin: lengths, m at a height of 1.75 m.
     """
     make.ellipsoid(pelvis, (-0.028, sign * 0.075, -0.045), (0.084, 0.088, 0.090), TROUSERS)
-    upper = make.bone(pelvis, f"{side}_thigh", (0, sign * 0.095, -0.05), HIP, side)
+    upper = make.bone(pelvis, f"{side}_thigh", (0, sign * 0.095, -0.05), "hip", side)
     make.capsule(upper, (0, 0, -0.02), (0, 0, -thigh), 0.068, TROUSERS, LIMB_SHARES["thigh"], side)
     make.ellipsoid(upper, (0.003, 0, -0.35 * thigh), (0.086, 0.083, 0.59 * thigh), TROUSERS)
-    lower = make.bone(upper, f"{side}_shin", (0, 0, -thigh), KNEE, side)
+    lower = make.bone(upper, f"{side}_shin", (0, 0, -thigh), "knee", side)
     make.capsule(lower, (0, 0, 0), (0, 0, -shin), 0.052, TROUSERS, LIMB_SHARES["shin"], side)
     make.ellipsoid(lower, (-0.010, 0, -0.34 * shin), (0.064, 0.060, 0.46 * shin), TROUSERS)
-    foot = make.bone(lower, f"{side}_foot", (0, 0, -shin), ANKLE, side)
+    foot = make.bone(lower, f"{side}_foot", (0, 0, -shin), "ankle", side)
     for y in (-0.028, 0.028):
         make.capsule(foot, (-0.05, y, -0.045), (0.15, y, -0.045), 0.035, SHOES, LIMB_SHARES["foot"] / 2, side)
     for x in (-0.05, 0.15):

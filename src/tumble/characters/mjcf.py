@@ -9,8 +9,8 @@ hands those with a side that are called so. Joints are the hinges that the file'
 those between two branchings of the skeleton are a group. A scene brings ground, motors and sensors of its own, so what
 hangs on the world directly, the file's actuators, sensors and keyframes are left out.
 
-Traps: a scene puts a body onto the ground by its solid capsules, so let feet have some. Solid means that the geom's
-conaffinity meets bit 1 of the ground's contype. Axes are to be x ahead, y left, z up.
+Traps: a scene puts a body onto the ground by its solid geoms: spheres, capsules, cylinders, boxes, ellipsoids, meshes.
+Solid means that the geom's conaffinity meets bit 1 of the ground's contype. Axes are to be x ahead, y left, z up.
 """
 
 import base64

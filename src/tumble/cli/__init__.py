@@ -1,4 +1,4 @@
-"""The command line: `tumble studio`, `list`, `run`, `replay`, `strip`, `bench`.
+"""The command line: `tumble studio`, `list`, `run`, `replay`, `strip`, `tree`, `bench`.
 
     dispatch(["run", "getup", "--seed", "3"])        # the exit code; what `tumble run getup --seed 3` does
 
@@ -16,10 +16,11 @@ from importlib.metadata import version
 
 COMMANDS = {
     "studio": "watch, touch and direct a character in a browser",
-    "list": "what there is: scenarios, characters, controllers, goals, scripts",
+    "list": "what there is: scenarios, characters, controllers, goals, scripts, trees",
     "run": "run a scenario and say how it went",
     "replay": "tell about a recording; --check steps its physics again",
     "strip": "draw a recording as a film strip",
+    "tree": "grow, ask and draw attraction trees, by which a character gets up from anywhere",
     "bench": "time planners, walkers, crowds, learners and the studio",
 }
 
@@ -32,6 +33,7 @@ examples:
   tumble run mine.py
   tumble strip getup.npz getup.png
   tumble replay getup.npz --check
+  tumble tree build pendulum
   tumble bench planner --json"""
 
 

@@ -1,10 +1,14 @@
 """`tumble list [FILE.py]`: what there is."""
 
 import json
+from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
 
+from tumble.attraction.shipped import shipped
+from tumble.attraction.store import outline_of
+from tumble.attraction.systems import SYSTEMS, summary_of
 from tumble.characters import CAPABILITIES, CHARACTERS, character
 from tumble.cli.options import CONFIG, own_file
 from tumble.controllers import CONTROLLERS
@@ -12,20 +16,23 @@ from tumble.goals import GOALS
 from tumble.scenarios import SCENARIOS
 from tumble.simbicon.gait import BODIES, gait_names
 from tumble.skills.script import FORMS
+from tumble.world.drives import DRIVES
 
 
 def listing() -> dict[str, dict[str, Any]]:
     """Names and a line each, by kind; of scenarios also the controllers that suit, the usual one first."""
     return {
         "scenarios": {
-            name: {"summary": entry.summary, "controllers": list(entry.make.controllers)}
-            for name, entry in SCENARIOS.items()
+            name: {"summary": entry.summary, "controllers": list(entry().suited())} for name, entry in SCENARIOS.items()
         },
         "characters": {name: f"{entry.summary} [{_abilities(name)}]" for name, entry in CHARACTERS.items()},
         "capabilities": dict(CAPABILITIES),
         "gaits": {body: ", ".join(gait_names(body)) for body in BODIES},
         "controllers": {name: entry.summary for name, entry in CONTROLLERS.items()},
+        "drives": {name: entry.summary for name, entry in DRIVES.items()},
         "goals": {name: entry.summary for name, entry in GOALS.items()},
+        "systems": {name: summary_of(name) for name in SYSTEMS},
+        "trees": {name: _tree(file) for name, file in shipped().items()},
         "scripts": {form.shape: f"{form.summary}, such as '{form.example}'" for form in FORMS},
     }
 
@@ -34,8 +41,15 @@ def _abilities(name: str) -> str:
     return ", ".join(sorted(character(name).capabilities))
 
 
+def _tree(file: Path) -> str:
+    about = outline_of(file)
+    return f"skill {about.name}, grown up to level {about.largest:g}, {about.nodes} nodes"
+
+
 def show(as_json: Annotated[bool, tyro.conf.arg(name="json")] = False) -> int:
-    """List scenarios, characters with what they can do and their gaits, controllers, goals, and words of scripts.
+    """List scenarios, characters with what they can do and their gaits, controllers, drives, goals, words of scripts.
+
+    Also systems that attraction trees can be grown for, and trees that ship.
 
     Usage: tumble list [FILE.py] [--json]; with a file of your own, what it registers is there too.
 
@@ -51,7 +65,7 @@ def show(as_json: Annotated[bool, tyro.conf.arg(name="json")] = False) -> int:
     for kind, entries in kinds.items():
         print(kind)
         for name, entry in entries.items():
-            line = f"{entry['summary']} ({', '.join(entry['controllers'])})" if kind == "scenarios" else entry
+            line = f"{entry['summary']} ({', '.join(entry['controllers']) or 'none'})" if kind == "scenarios" else entry
             print(f"  {name:20} {line}")
     return 0
 

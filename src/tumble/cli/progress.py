@@ -15,12 +15,14 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from types import FrameType, TracebackType
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, ProgressColumn, Task, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
+from rich.text import Text
 
 from tumble.live.session import Frame, Session
 from tumble.maths.compiling import CompileProgress, compiling
@@ -55,7 +57,7 @@ def compile_line(what: str) -> Iterator[None]:
     Args:
       what: is compiled, in words: 'the walker'.
     """
-    bars = _bars()
+    bars = bars_of()
     line = CompileLine(bars)
 
     def told(compiled: CompileProgress) -> None:
@@ -72,9 +74,10 @@ def compile_line(what: str) -> Iterator[None]:
         bars.stop()
 
 
-def _bars() -> Bars:
-    """Bars that vanish; each has a text before it and a note after."""
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"), TimeElapsedColumn())
+def bars_of(*more: ProgressColumn) -> Bars:
+    """Bars that vanish; each has a text before it, a note after, and more columns."""
+    note = TextColumn("{task.fields[note]}")
+    columns = (TextColumn("{task.description}"), BarColumn(), note, TimeElapsedColumn(), *more)
     return Bars(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
 
 
@@ -88,7 +91,7 @@ class Progress:
     """
 
     def __init__(self, trials: int) -> None:
-        self._bars = _bars()
+        self._bars = bars_of()
         self.compiles = CompileLine(self._bars)
         self._trials, self._done, self._won, self._seconds = trials, 0, 0, 0.0
         self._task = self._bars.add_task("", visible=False, note="")
@@ -118,6 +121,61 @@ class Progress:
         """The trial is over."""
         self._done += 1
         self._won += success
+
+
+class JobsProgress:
+    """A bar on standard error for jobs that run beside each other, with the time that is left; see `Progress`.
+
+    Attributes:
+      compiles: told how far the compiler is; a line of its own.
+    """
+
+    def __init__(self, jobs: int, done: int = 0, won: int = 0, what: str = "trials") -> None:
+        """Of jobs that are to be done, beside those that were done before; `what` they are is told."""
+        self._bars = bars_of(TimeLeft())
+        self.compiles = CompileLine(self._bars)
+        self._what = what
+        self._before, self._total, self._done, self._won = done, jobs + done, done, won
+        self._task = self._bars.add_task("", total=self._total, completed=done, note="", share=0.0, at=0.0)
+        self._show()
+
+    def __enter__(self) -> "JobsProgress":
+        self._bars.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: Any, trace: TracebackType | None) -> None:
+        self._bars.stop()
+
+    def end(self, success: bool) -> None:
+        """One more is done."""
+        self._done += 1
+        self._won += success
+        self._show()
+
+    def _show(self) -> None:
+        task = self._bars.tasks[self._task]
+        self._bars.update(
+            self._task,
+            description=f"{self._won} of {self._done} so far",
+            completed=self._done,
+            note=f"{self._done} of {self._total} {self._what}",
+            share=(self._done - self._before) / (self._total - self._before),
+            at=task.elapsed or 0.0,
+        )
+
+
+class TimeLeft(ProgressColumn):
+    """The time that jobs will still take if they go on as they did: a task's fields are the share that is done of what
+    there was to do, and the seconds that took (`at`)."""
+
+    def render(self, task: Task) -> Text:
+        share, at = task.fields.get("share", 0.0), task.fields.get("at", 0.0)
+        return Text(time_left(share, at, task.elapsed or 0.0) if share else "")
+
+
+def time_left(share: float, at: float, elapsed: float) -> str:
+    """'1:02:03 left': what a rest takes whose first `share` was done after `at` s, `elapsed` s after the beginning."""
+    return f"{timedelta(seconds=round(max(0.0, at / share - elapsed)))} left"
 
 
 class Interrupt:

@@ -1,44 +1,34 @@
 """`tumble run [FILE.py] SCENARIO`: run a scenario, one trial or many, and say how it went.
 
     main(["push", "--force", "600", "--trials", "10", "--json"])
+    main(["push", "--trials", "1000", "--jobs", "8", "--store", "push.trials"])
 
 Options are those of `RunOptions`, the fields of the scenario and the settings of its controller, all beside each
-other: --force is the scenario's, --samples the planner's. So scenario and controller are found in the raw arguments
-before tyro makes a parser. All is checked before anything is simulated, also where files are to be written.
+other: --force is the scenario's, --samples the planner's. All is checked before anything is simulated, also where files
+are to be written.
 
-Trials run one after the other with seeds one after the other, each with a fresh controller; what is learned goes on
-from one to the next. A rehearsal before the first compiles what is needed, so that no trial pays for it; results are
-the same without. `--json` prints one object, the contract of which is `Tally.summary`.
+Trials take seeds one after the other, each with a fresh controller; what is learned goes on from one to the next. With
+--jobs or --cluster they run beside each other, and results are the same to the last bit. A rehearsal before the first
+compiles what is needed, so that no trial pays for it; results are the same without. `--json` prints one object, the
+contract of which is `Tally.summary`.
 """
 
 import json
-import time
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from types import TracebackType
-from typing import Annotated, Any
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 
-import numpy as np
-import tyro
-from rich.console import Console
-
-from tumble.characters import character
-from tumble.cli.learning import check_frozen, load_learning
-from tumble.cli.options import CONFIG, FLAT, only_scenario, own_file, usual_settings
-from tumble.cli.progress import Interrupt, Progress
-from tumble.control.controller import Controller
-from tumble.controllers import CONTROLLERS, unsuited
-from tumble.errors import UserError, check_number
-from tumble.files import check_place, read_text
-from tumble.goals.wants import Do
-from tumble.live.learning import Learning
-from tumble.live.recording import Recorder
-from tumble.live.rehearsal import called, rehearse
-from tumble.live.session import Session
-from tumble.maths.compiling import CompileProgress, compiling
-from tumble.scenarios import SCENARIOS, Result, Scenario, Trial, run_trial
-from tumble.skills.script import LONGEST
-from tumble.world.scene import Scene
+from tumble.cli.progress import Interrupt, JobsProgress, Progress
+from tumble.cli.run_options import Parsed, check, parse, script_text
+from tumble.cli.runner import Ran, Runner
+from tumble.cli.tally import Tally, report
+from tumble.cli.trial_jobs import Recipe, about, do_trial, plain, ran_of, recipe_of
+from tumble.maths.compiling import CompileProgress
+from tumble.offline.jobs import as_done
+from tumble.offline.store import JobStore
+from tumble.offline.workers import cores, workers
+from tumble.scenarios import SCENARIOS, Trial
 
 USAGE = """\
 usage: tumble run [FILE.py] SCENARIO [OPTIONS]
@@ -51,13 +41,15 @@ scenarios:
 examples:
   tumble run getup
   tumble run push --force 600 --trials 10 --seed 100 --json
+  tumble run push --trials 1000 --jobs 8 --store push.trials
+  tumble run push --trials 1000 --cluster 10.0.0.5:8786
   tumble run getup --controller cem --samples 64 --horizon 1.0
   tumble run getup --record getup.npz && tumble strip getup.npz getup.png
   tumble run dodge --controller smc --trials 100 --learned dodge.experience
   tumble run learn-walk --learned walk.learned
   tumble run learn-walk --learned walk.learned --samples 8
   tumble run steer-walk --script "go to 2 1; turn to 90, then wait 2 s"
-  tumble run steer-walk --script errand.txt --seconds 60
+  tumble run steer-walk --script script.txt --seconds 60
   tumble run mine.py
   tumble run mine.py limbo --trials 10
   tumble run mine.py push --character tripod
@@ -68,132 +60,41 @@ FILE.py is a file of your own that registers scenarios, characters, goals or con
 does; where it registers one scenario, that is the one."""
 
 
-@dataclass(frozen=True)
-class RunOptions:
-    """What `tumble run` takes for every scenario."""
-
-    controller: str | None = None
-    """Who controls: see 'tumble list'; by default the one that the scenario is made for."""
-    character: str | None = None
-    """Which body: see 'tumble list'; by default the one that the scenario is made for."""
-    seconds: float | None = None
-    """Simulated time, instead of the scenario's own."""
-    seed: int = 0
-    """Of the first trial; the next trials take the next seeds."""
-    trials: int = 1
-    """How many, one after the other."""
-    threads: int = 0
-    """For the physics; 0: one per core. Results do not depend on it."""
-    record: Path | None = None
-    """Write a recording (.npz); with several trials one each, its seed in the name."""
-    script: str | None = None
-    """What a walker does instead of what the scenario wants: acts with ';' between them, or a file with one a line."""
-    learned: Path | None = None
-    """Go on from what was learned: load this file if it is there, and add to it (planners that learn: smc, mcts)."""
-    frozen: bool = False
-    """Use what was learned without adding to it."""
-    as_json: Annotated[bool, tyro.conf.arg(name="json")] = False
-    """Print exactly one JSON object on standard output."""
-
-
 def main(arguments: list[str]) -> int:
-    """Parse and run. The scenario and the controller decide which other options there are."""
+    """Parse and run; the exit code."""
     if not arguments or (arguments[0] in ("-h", "--help")):
         rows = "\n".join(f"  {name:14} {kind.summary}" for name, kind in SCENARIOS.items())
         print(USAGE.format(scenarios=rows))
         return 0
-    file, arguments = own_file(arguments)
-    if file is not None and (not arguments or arguments[0].startswith("-")):
-        arguments = [only_scenario(file, "run"), *arguments]
-    if arguments[0].startswith("-"):
-        raise UserError(f"name the scenario first: tumble run SCENARIO ...; there are: {', '.join(SCENARIOS)}")
-    kind = SCENARIOS[arguments[0]].make
-    usual = usual_settings(arguments, kind)
-
-    def go(
-        options: Annotated[RunOptions, FLAT],
-        scenario: Annotated[kind, FLAT],  # type: ignore[valid-type]
-        settings: Annotated[type(usual), FLAT] = usual,  # type: ignore[valid-type]
-    ) -> int:
-        return run(options, scenario, settings)
-
-    go.__doc__ = f"{kind.__doc__}\n\nExample: tumble run {kind.name} --trials 10 --seed 100"
-    return tyro.cli(go, prog=f"tumble run {kind.name}", args=arguments[1:], config=CONFIG)
+    parsed = parse(arguments)
+    check(parsed.options)
+    if parsed.options.script is not None:
+        parsed = replace(parsed, options=replace(parsed.options, script=script_text(parsed.options.script)))
+    return run(arguments, parsed)
 
 
-@dataclass
-class Tally:
-    """Results of the trials so far."""
-
-    seeds: list[int] = field(default_factory=list)
-    results: list[Result] = field(default_factory=list)
-    wall_seconds: float = 0.0
-
-    def add(self, seed: int, result: Result, wall_seconds: float) -> None:
-        """Count a finished trial.
-
-        Args:
-          wall_seconds: that it took, without compiling before it.
-        """
-        self.seeds.append(seed)
-        self.results.append(result)
-        self.wall_seconds += wall_seconds
-
-    def summary(self, scenario: str, controller: str, body: str) -> dict[str, Any]:
-        """The contract of `tumble run --json`.
-
-        Of all trials that came to their end: seeds, successes and their rate, simulated and wall seconds and their
-        ratio, percentiles of a frame's control in ms, simulation steps of planning, simulations that went unstable, and
-        means of the metrics by name; falls are added up. Lists are in the order of the trials.
-
-        Args:
-          scenario, controller, body: names of what was run.
-        """
-        plans = 1000 * np.concatenate([result.plan_seconds for result in self.results] or [[0.0]])
-        seconds = sum(result.seconds for result in self.results)
-        successes = sum(result.success for result in self.results)
-        names = self.results[0].metrics if self.results else {}
-        metrics = {name: float(np.mean([result.metrics[name] for result in self.results])) for name in names}
-        if "falls" in metrics:
-            metrics["falls"] = int(sum(result.metrics["falls"] for result in self.results))
-        return {
-            "scenario": scenario,
-            "controller": controller,
-            "character": body,
-            "seeds": self.seeds,
-            "trials": len(self.results),
-            "successes": successes,
-            "success_rate": successes / max(1, len(self.results)),
-            "seconds": seconds,
-            "frames": sum(result.frames for result in self.results),
-            "wall_seconds": self.wall_seconds,
-            "realtime_factor": seconds / self.wall_seconds if self.wall_seconds else 0.0,
-            "plan_ms": {"p50": float(np.percentile(plans, 50)), "p95": float(np.percentile(plans, 95))},
-            "sim_steps": sum(result.sim_steps for result in self.results),
-            "broken_rows": sum(result.broken_rows for result in self.results),
-            "metrics": metrics,
-        }
-
-
-def run(options: RunOptions, scenario: Scenario, settings: Any) -> int:
-    """Run all trials, print the summary. Ctrl-C ends after the frame, or the compiler, and keeps what was recorded."""
-    check_number("trials", options.trials, 1, 1e6)
-    check_number("seed", options.seed, 0, 2**63 - 1)
-    check_number("threads", options.threads, 0, 1024)
-    if options.record is not None:
-        if options.record.suffix != ".npz":
-            raise UserError(f"a recording's name ends in .npz, got {options.record}")
-        check_place(options.record)
-    check_frozen(options.learned, options.frozen)
-    runner = _Runner(options, scenario, settings)
-    with runner, Progress(options.trials) as progress:
-        runner.warm_up(progress)
-        with Interrupt() as interrupt:
-            for seed in range(options.seed, options.seed + options.trials):
-                runner.trial(seed, progress, interrupt)
-                if interrupt.seen:
-                    break
-    summary = runner.tally.summary(scenario.name, runner.controller, runner.character)
+def run(arguments: Sequence[str], parsed: Parsed) -> int:
+    """Run all trials, print the summary. Ctrl-C ends early, and keeps what was finished and recorded."""
+    options, ended, interrupt = parsed.options, dict[int, Ran](), Interrupt()
+    seeds = range(options.seed, options.seed + options.trials)
+    with ExitStack() as stack:
+        runner = stack.enter_context(Runner(options, parsed.scenario, parsed.settings))
+        for sentence in parsed.scenario.notes(parsed.settings):
+            print(f"tumble: {sentence}", file=sys.stderr)
+        store = None
+        if options.store is not None:
+            store = stack.enter_context(JobStore(options.store, about(parsed, runner)))
+            ended |= _kept(store, seeds)
+        trials = _Trials(ended, store)
+        left = [seed for seed in seeds if seed not in ended]
+        if options.spread and left:
+            _run_spread(runner, recipe_of(arguments, parsed), left, trials, interrupt)
+        elif left:
+            _run_in_turn(runner, left, trials, interrupt)
+    tally = Tally()
+    for seed in sorted(ended):
+        tally.add(seed, ended[seed].result, ended[seed].wall_seconds)
+    summary = tally.summary(parsed.scenario.name, runner.controller, runner.character)
     if runner.learned is not None:
         summary["learned"] = len(runner.learned)
     if options.as_json:
@@ -203,137 +104,63 @@ def run(options: RunOptions, scenario: Scenario, settings: Any) -> int:
     return 130 if interrupt.seen else 0
 
 
-class _Runner:
-    """Makes a fresh controller for every trial, and a scene for every body and, where it is strewn, every seed.
+def _kept(store: JobStore, seeds: Sequence[int]) -> dict[int, Ran]:
+    """Trials of a store, by seed; tells what was wrong with it."""
+    for sentence in store.mended:
+        print(f"tumble: {sentence}", file=sys.stderr)
+    found = store.results()
+    return {seed: ran_of(found[str(seed)]) for seed in seeds if str(seed) in found}
 
-    Leaving it writes what was learned.
 
-    Attributes:
-      controller, character: names of what was chosen, or of what the scenario is made for.
-      learned: what the trials learn from, or None.
-    """
+@dataclass
+class _Trials:
+    """Trials that came to their end, by seed; also in a store, before they are here."""
 
-    def __init__(self, options: RunOptions, scenario: Scenario, settings: Any) -> None:
-        self.options, self.scenario, self.settings = options, scenario, settings
-        self.controller = options.controller or scenario.controllers[0]
-        self.character = options.character or scenario.body_for(self.controller)
-        self._body = character(self.character)
-        if why := unsuited(self.controller, self._body):
-            raise UserError(why)
-        self._scene = scenario.scene(self._body)
-        self._script = None if options.script is None else Do(script_text(options.script))
-        self.tally, self.written = Tally(), list[Path]()
-        self.learned: Learning | None = None
-        if options.learned is not None:
-            first = self.make(self._scene, options.seed)
-            self.learned = load_learning(options.learned, options.frozen, self.controller, first)
+    ended: dict[int, Ran]
+    store: JobStore | None
 
-    def __enter__(self) -> "_Runner":
-        return self
+    def add(self, seed: int, ran: Ran) -> None:
+        if self.store is not None:
+            self.store.put(str(seed), plain(ran))
+        self.ended[seed] = ran
 
-    def __exit__(self, kind: type[BaseException] | None, error: Any, trace: TracebackType | None) -> None:
-        if self.learned is not None:
-            self.learned.close()
 
-    def scene(self, seed: int) -> Scene:
-        """The scene of a trial: the same object for all seeds, where neither body nor props depend on them."""
-        body = self.scenario.body(self._body, seed)
-        usual = body is self._body and not self.scenario.strewn
-        return self._scene if usual else self.scenario.scene(body, seed)
-
-    def make(self, scene: Scene, seed: int) -> Controller:
-        """A controller for a trial: a fresh one, whose draws follow from the seed."""
-        return CONTROLLERS[self.controller].make(scene, self.settings, seed, self.options.threads)
-
-    def warm_up(self, progress: Progress) -> None:
-        """Compile what a frame needs, so that no trial pays for it; Ctrl-C ends it at once."""
-        want = self._script or self.scenario.wants()
-        with compiling(called(self.controller), progress.compiles):
-            rehearse(Session(self._scene, self.make(self._scene, 0), self._scene.state(), want))
-            if self.learned is not None:
-                self.learned.learner.warm_up()
-
-    def trial(self, seed: int, progress: Progress, interrupt: Interrupt) -> None:
-        """Run one, with what is compiled on the way shown; it counts where it came to its end."""
-        recorders: list[Recorder] = []
+def _run_in_turn(runner: Runner, seeds: Sequence[int], trials: _Trials, interrupt: Interrupt) -> None:
+    """Run trials in this process; Ctrl-C ends after the frame, or the compiler."""
+    with Progress(len(seeds)) as progress:
 
         def told(compiled: CompileProgress) -> None:
             interrupt.compiles(compiled)
             progress.compiles(compiled)
 
-        def watch(session: Session) -> None:
-            session.listeners.append(progress)
-            if self.learned is not None:
-                self.learned.teach(session.controller)
-                session.listeners.append(self.learned.file)
-            if self.options.record is not None:
-                about = (self.scenario.name, self.controller, seed, asdict(self.settings))
-                recorders.append(Recorder(session, *about))
+        def begins(trial: Trial) -> None:
+            progress.begin(trial.seed, trial.seconds)
+            trial.session.listeners.append(progress)
 
-        scene = self.scene(seed)
-        trial = Trial(
-            self.scenario, seed, self.controller, want=self._script, seconds=self.options.seconds, scene=scene,
-            made=self.make(scene, seed),
-        )  # fmt: skip
-        progress.begin(seed, trial.seconds)
-        began = time.perf_counter()
-        try:
-            with compiling(called(self.controller), told):
-                result = run_trial(trial, watch, lambda: interrupt.seen)
-        finally:
-            for recorder in recorders:
-                self._save(recorder, seed)
-        if result.finished:
-            self.tally.add(seed, result, time.perf_counter() - began)
-            progress.end(result.success)
-
-    def _save(self, recorder: Recorder, seed: int) -> None:
-        """Write a recording, also of a trial that was interrupted; with several trials its name has the seed."""
-        path = self.options.record
-        assert path is not None
-        if self.options.trials > 1:
-            path = path.with_stem(f"{path.stem}-{seed}")
-        recorder.recording.save(path)
-        self.written.append(path)
+        runner.warm_up(progress.compiles)
+        with interrupt:
+            for seed in seeds:
+                ran = runner.trial(seed, begins, told, lambda: interrupt.seen)
+                if ran.result.finished:
+                    trials.add(seed, ran)
+                    progress.end(ran.result.success)
+                if interrupt.seen:
+                    break
 
 
-def script_text(given: str) -> str:
-    """A script as it was given, or that of the file it names: one that ends in .txt, or that is there."""
-    path = Path(given)
-    if path.suffix == ".txt" or (len(given) < 256 and path.is_file()):
-        return read_text(path, f"the script {path}", LONGEST + 1)
-    return given
-
-
-def report(summary: dict[str, Any], written: list[Path], learned: Path | None = None) -> None:
-    """Tell people how it went, what was recorded, and which file of what was learned was used.
-
-    Args:
-      summary: of `Tally.summary`, and 'learned', how many situations, where something was.
-      written: recordings.
-      learned: file of what was learned.
-    """
-    console = Console(highlight=False)
-    won, trials, metrics = summary["successes"], summary["trials"], summary["metrics"]
-    colour = "green" if won == trials else "yellow" if won else "red"
-    console.print(
-        f"[bold {colour}]{won} of {trials}[/] {summary['scenario']} with {summary['controller']}"
-        f" ({summary['character']}), seeds {_span(summary['seeds'])}"
-    )
-    if trials:
-        console.print(
-            f"  {summary['seconds']:.1f} s simulated in {summary['wall_seconds']:.1f} s"
-            f" ({summary['realtime_factor']:.2f} x real time), plan {summary['plan_ms']['p50']:.1f} ms"
-            f" (95 %: {summary['plan_ms']['p95']:.1f}), {summary['broken_rows']} unstable simulations"
-        )
-        shown = ", ".join(f"{name} {value:.3g}" for name, value in metrics.items())
-        console.print(f"  {shown}")
-    if learned is not None:
-        console.print(f"  learned from {summary['learned']} situations in {learned}")
-    for path in written:
-        console.print(f"  recorded {path}; look at it: tumble strip {path} {path.with_suffix('.png')}")
-
-
-def _span(seeds: list[int]) -> str:
-    """Seeds in words: '3', '3..12', '-' where no trial came to its end."""
-    return "-" if not seeds else str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]}..{seeds[-1]}"
+def _run_spread(runner: Runner, recipe: Recipe, seeds: Sequence[int], trials: _Trials, interrupt: Interrupt) -> None:
+    """Run trials in workers; Ctrl-C ends at once, and what was under way is lost."""
+    options = runner.options
+    before = len(trials.ended), sum(ran.result.success for ran in trials.ended.values())
+    try:
+        with JobsProgress(len(seeds), *before) as progress:
+            if options.cluster is None:
+                runner.warm_up(progress.compiles)  # so that workers find on disk what they would all compile
+            jobs = min(options.jobs or cores(), len(seeds))
+            with workers(jobs, options.cluster) as pool:
+                for index, data in as_done(pool, do_trial, [(recipe, seed) for seed in seeds]):
+                    ran = ran_of(data)
+                    trials.add(seeds[index], ran)
+                    progress.end(ran.result.success)
+    except KeyboardInterrupt:
+        interrupt.seen = True

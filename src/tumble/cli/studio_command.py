@@ -7,6 +7,7 @@ wrong is said before anything is served: a trial is built for that, which takes 
 server itself is imported last, as NiceGUI may be missing and takes half a second.
 """
 
+import sys
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -84,6 +85,8 @@ def studio(options: StudioOptions, scenario: Scenario, settings: Any, file: Path
     changed = tuple((name, value) for name, value in asdict(scenario).items() if value != usual[name])  # type: ignore[call-overload]
     controller = options.controller or scenario.controllers[0]
     body = options.character or scenario.body_for(controller)
+    for sentence in scenario.notes(settings):
+        print(f"tumble: {sentence}", file=sys.stderr)
     choice = Choice(scenario.name, body, controller, options.seed, changed)
     trial = choice.trial(1, settings)  # says what is wrong before anything is served
     if find_spec("nicegui") is None:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
+import numpy as np
+
 from tumble.errors import UserError
 from tumble.goals.wants import Want
 from tumble.world.drives import Drive
@@ -22,12 +24,15 @@ class Report:
       doing: what it does, in words: the act of a script, getting up; '' where there is nothing to say.
       plan: a `Plan` where it plans, else None.
       names: of the terms in the plan's values.
+      ghosts: (n, nq) places of the character's joints that it goes by, to be seen beside it, in the order in which it
+        comes there; the same array until they are others, None where there are none.
     """
 
     acting: str = ""
     doing: str = ""
     plan: Any = None
     names: tuple[str, ...] = ()
+    ghosts: np.ndarray | None = None
 
 
 class Controller(ABC):

@@ -1,20 +1,22 @@
-"""Controllers by name: planners, walkers, SIMBICON, crowds, and a relay of them.
+"""Controllers by name: planners, walkers, SIMBICON, crowds, trees, and a relay of them.
 
 kind = CONTROLLERS["cpbp"]
 controller = kind.make(scene, kind.settings(), seed=1, threads=0)
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from tumble.attraction.attracted import ACTS, Attracted
+from tumble.attraction.inquiry import AttractionSettings
 from tumble.characters import CHARACTERS, Character, character
 from tumble.control.controller import Controller
 from tumble.controllers.relay import Relay, RelaySettings
 from tumble.crowds.crowd import Crowd, DanceSettings
-from tumble.goals.wants import Want, parts
+from tumble.goals.wants import Do, Want, lines_of, part, parts
 from tumble.planners import PLANNERS, Planned, PlannerEntry
 from tumble.planners.playback import Playback
 from tumble.registry import Entry, Registry
@@ -36,11 +38,13 @@ class ControllerEntry(Entry[Make]):
       settings: a dataclass; an object of it is what `make` gets.
       controller: what it makes, whose `takes` says what it can do.
       needs: capabilities that a body must have.
+      acts: all that its scripts can say, where that is a list of words.
     """
 
     settings: type[Any]
     controller: type[Controller]
     needs: tuple[str, ...] = ()
+    acts: Collection[str] = ()
 
     def suits(self, body: Character) -> bool:
         """Whether a body has what it needs."""
@@ -48,7 +52,9 @@ class ControllerEntry(Entry[Make]):
 
     def takes(self, want: Want) -> bool:
         """Whether it can do such things for some body."""
-        return all(isinstance(one, self.controller.takes) for one in parts(want))
+        do = part(want, Do)
+        spoken = not self.acts or do is None or {act.lower() for _, act in lines_of(do.script)} <= set(self.acts)
+        return spoken and all(isinstance(one, self.controller.takes) for one in parts(want))
 
 
 CONTROLLERS: Registry[ControllerEntry] = Registry("controller", ControllerEntry)
@@ -77,10 +83,13 @@ def _simbicon(scene: Scene, settings: Any, seed: int, threads: int) -> Controlle
     return Simbicon(scene)
 
 
+def _tree(scene: Scene, settings: Any, seed: int, threads: int) -> Controller:
+    return Attracted(scene, settings, seed, threads)
+
+
 def _relay(scene: Scene, settings: Any, seed: int, threads: int) -> Controller:
-    rising = PLANNERS[settings.rising]
-    planner = rising.make(scene, rising.settings(), seed, threads)
-    return Relay(Performer(Walker(scene)), Planned(planner), settings)
+    rising = CONTROLLERS[settings.rising]
+    return Relay(Performer(Walker(scene)), rising.make(scene, rising.settings(), seed, threads), settings)
 
 
 WALKS = ("biped", "toes", "palms", "jointed-back")
@@ -98,7 +107,11 @@ register(
     settings=SimbiconSettings, controller=Simbicon, needs=("steps",),
 )  # fmt: skip
 register(
-    "relay", _relay, "a walker walks; who falls is got up by a planner (--rising), and walks on",
+    "tree", _tree, "attraction trees: gets up from almost anywhere, skills grown offline (alborno2016)",
+    settings=AttractionSettings, controller=Attracted, needs=("biped", "pd"), acts=ACTS,
+)  # fmt: skip
+register(
+    "relay", _relay, "a walker walks; who falls is got up by another (--rising), and walks on",
     settings=RelaySettings, controller=Relay, needs=WALKS,
 )  # fmt: skip
 
@@ -119,6 +132,8 @@ def played_back(controller: Controller, controls: np.ndarray) -> Controller:
     Laws do again what they did by themselves.
     """
     planned = controller.rising if isinstance(controller, Relay) else controller
+    if isinstance(planned, Attracted):
+        planned.play(controls)
     if isinstance(planned, Planned):
         planned.planner = Playback(planned.planner, controls)
     return controller

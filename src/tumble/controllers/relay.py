@@ -16,7 +16,6 @@ import numpy as np
 from tumble.control.controller import Controller, Report
 from tumble.errors import check_number
 from tumble.goals.wants import Balance, Want
-from tumble.planners import Planned
 from tumble.settings import replaced
 from tumble.skills.performer import Performer
 from tumble.walking.memory import MEMORY as WALKER
@@ -40,7 +39,7 @@ WALKING, RISING = "walking", "rising"  # who acts, as reports tell it
 class RelaySettings:
     """When a relay hands over. All is ours."""
 
-    rising: Literal["cpbp", "smc"] = "cpbp"  # who gets it up
+    rising: Literal["cpbp", "smc", "tree"] = "cpbp"  # who gets it up; trees are for bodies that have one
     tilt: float = 0.35  # rad of the trunk from the vertical above which a fall is looked for
     speed: float = 0.6  # m/s of the centre of mass above what the walker means to, where it is looked for too
     foresight: float = 0.7  # s of walking on that are looked at then
@@ -128,7 +127,7 @@ class Relay(Controller):
 
     takes = Performer.takes
 
-    def __init__(self, walking: Performer, rising: Planned, settings: RelaySettings = RelaySettings()) -> None:
+    def __init__(self, walking: Performer, rising: Controller, settings: RelaySettings = RelaySettings()) -> None:
         self.walking, self.rising, self.settings = walking, rising, settings
         self._wanted: Want | None = None
         self._acting: Controller = walking

@@ -11,7 +11,7 @@
 
 A dance is a list of moves, drawn from the seed: a style with a period, a height of the steps, a bend, a pace and a
 turn, for some seconds. Who comes too near to another, or leaves the floor around the origin, steps away: ahead, back or
-sideways, without turning. Those who fell lie limp, and are kept clear of bone by bone. Dancers heed no boxes and hold
+sideways, without turning. Those who fell lie limp, and are kept clear of bone by bone. Dancers see no boxes and hold
 nothing.
 """
 

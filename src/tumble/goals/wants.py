@@ -10,6 +10,8 @@ cannot do (`Controller.refuses`).
 """
 
 import math
+import re
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import msgspec
@@ -149,6 +151,17 @@ def part(want: Want | None, kind: type[Any]) -> Any:
     return next((one for one in (() if want is None else parts(want)) if isinstance(one, kind)), None)
 
 
+def lines_of(script: str) -> Iterator[tuple[int, str]]:
+    """What a script says between ends of lines, ';' and ', then', with the number of the line; nothing empty.
+
+    What comes after '#' is for people.
+    """
+    for number, line in enumerate(script.splitlines(), 1):
+        for act in re.split(r";|,\s*then\b", line.partition("#")[0], flags=re.IGNORECASE):
+            if act.strip():
+                yield number, act.strip()
+
+
 def together(*wants: Single) -> Want:
     """Wants at once; one alone is itself."""
     return wants[0] if len(wants) == 1 else Together(wants)
@@ -185,6 +198,9 @@ def _manner(go: Go | None) -> dict[str, Any]:
     return {} if go is None else {name: value for name, value in go.given.items() if name in MANNER}
 
 
+PHRASES: dict[type[Any], str] = {StayOn: "stay on a ball", Meet: "meet a goal"}  # where a class's name is no phrase
+
+
 def name_of(want: Want) -> str:
-    """What a want is called: 'go', 'reach', or 'stayon and reach' for several."""
-    return " and ".join(type(one).__name__.lower() for one in parts(want))
+    """What a want is called: 'go', 'reach', or 'stay on a ball and reach' for several."""
+    return " and ".join(PHRASES.get(type(one), type(one).__name__.lower()) for one in parts(want))

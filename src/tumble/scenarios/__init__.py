@@ -2,13 +2,15 @@
 
     register("mine", Mine, "what happens, and what is wanted")    # a frozen dataclass that derives from Scenario
 
-Its fields are its options, `tumble run mine --FIELD`; registering gives the class its name and summary.
+Its fields are its options, `tumble run mine --FIELD`, and have defaults; registering gives the class its name and
+summary.
 """
 
-from dataclasses import dataclass, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 
 from tumble.errors import UserError
 from tumble.registry import Entry, Registry
+from tumble.scenarios.attracting import Crouch, GetUpTree, Jump, SkillSequence, Twist
 from tumble.scenarios.balancing import Explosion, GetUp, GetUpProne, Pushed, Stand
 from tumble.scenarios.ball import JuggleBall, OnBall, OnBallReach, OnLightBall
 from tumble.scenarios.crowd import CrowdDance
@@ -40,6 +42,9 @@ def _call_it_so(entry: ScenarioEntry) -> None:
         raise UserError(f"scenario '{entry.name}' must be a dataclass that derives from Scenario, got {kind!r}")
     if own.get("name", entry.name) != entry.name:
         raise UserError(f"scenario '{entry.name}' is a class whose name is '{own['name']}': leave one of them out")
+    for field in fields(kind):
+        if field.default is MISSING and field.default_factory is MISSING:
+            raise UserError(f"scenario '{entry.name}' needs a default of its field '{field.name}'")
     kind.name, kind.summary = entry.name, entry.summary
 
 
@@ -51,6 +56,7 @@ for kind in (
     SteerWalk, WalkPush, WalkBodies, WalkOn,
     StepOver, Duck, Stairs, PickUpCup, CratePush, CratePull, CrateCarry, ObstacleCourse, CrowdDance,
     SimbiconHumanoid, SimbiconPlanar, SimbiconBird, SimbiconRaptor,
+    GetUpTree, Crouch, Jump, Twist, SkillSequence,
     LearnWalk, LearnHop, LearnTrot, Pole, TurnGait, Stop, WalkProjectiles, HopProjectiles, PlanarNet,
 ):  # fmt: skip
     register(kind.name, kind, kind.summary)

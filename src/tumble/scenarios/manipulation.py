@@ -1,4 +1,4 @@
-"""Errands by script: pick up, push, pull, lift and carry, and the course. coros2010 section 5.5.4.
+"""Skills by script: pick up, push, pull, lift and carry, and the course. coros2010 section 5.5.4.
 
     trial = Trial(CrateCarry(mass=20.0, push=200.0), seed=3)
     run_trial(trial).success

@@ -73,6 +73,12 @@ class Scenario(ABC):
         suits = CONTROLLERS[controller].suits
         return next((name for name in cls.characters if suits(character(name))), cls.characters[0])
 
+    def suited(self) -> tuple[str, ...]:
+        """Names of the controllers it suggests that take what it wants and suit a body it suggests, in their order."""
+        bodies, want = [character(name) for name in self.characters], self.wants()
+        kinds = [(name, CONTROLLERS[name]) for name in self.controllers]
+        return tuple(name for name, kind in kinds if kind.takes(want) and any(map(kind.suits, bodies)))
+
     def body(self, character: Character, seed: int) -> Character:
         """The body of a trial: the one that was chosen, unless the scenario is about bodies."""
         return character
@@ -84,6 +90,10 @@ class Scenario(ABC):
     def wants(self) -> Want:
         """What the character wants, until an event says otherwise."""
         return Balance()
+
+    def notes(self, settings: Any) -> Sequence[str]:
+        """Sentences for people before a trial: what a controller with these settings was not made for, but may try."""
+        return ()
 
     @abstractmethod
     def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:

@@ -267,9 +267,9 @@ def _hold_root(bones, gaits, g, m, look, live, i, spin, torque):  # type: ignore
     stance, swing = bones.hips[int(m.stance)], bones.hips[1 - int(m.stance)]
     root = root_torque(bones, gaits, g, m, look, live, i, spin)
     share = clamp(_angle(gaits, g, int(m.state), 0, 3, m.phase), 0.0, 1.0)
-    lack = scale(-share, add(root, add(vec(torque[swing]), vec(torque[stance]))))
+    missing = scale(-share, add(root, add(vec(torque[swing]), vec(torque[stance]))))
     bears = _bearing(bones, gaits, g, m, live, i)
-    tau, other = add(vec(torque[stance]), scale(bears, lack)), add(vec(torque[swing]), scale(1.0 - bears, lack))
+    tau, other = add(vec(torque[stance]), scale(bears, missing)), add(vec(torque[swing]), scale(1.0 - bears, missing))
     turning = spin[0, 2] - spin[stance, 2]  # of the root on the stance leg, about the vertical
     damped = gaits.hip_damping[g] * min(abs(turning), gaits.hip_speed[g]) * turning
     torque[stance, 0], torque[stance, 1], torque[stance, 2] = tau[0], tau[1], tau[2] + damped

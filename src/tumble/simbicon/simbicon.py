@@ -36,7 +36,7 @@ from tumble.world.scene import Scene
 from tumble.world.sims import Law, Sims
 
 Names: TypeAlias = str | int | np.ndarray  # of gaits: a name, a number, or numbers by row
-HEEDED = ("style", "other", "mix", "heading")  # of `Go`
+FOLLOWED = ("style", "other", "mix", "heading")  # of `Go`
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ class Simbicon(Controller):
         go = part(want, Go)
         if go is None or len(parts(want)) > 1:
             return f"Simbicon walks as its gaits do, and does not {name_of(want)}"
-        wrong = [name for name, value in go.given.items() if name not in HEEDED and value != 0]
+        wrong = [name for name, value in go.given.items() if name not in FOLLOWED and value != 0]
         if wrong:
             return f"Simbicon walks as its gaits do and takes no {', '.join(wrong)}; choose a style or a heading"
         try:
@@ -247,7 +247,7 @@ class Simbicon(Controller):
     def want(self, sims: Sims, want: Want) -> None:
         """Do it in all rows: a style is a gait, see `choose`; a heading is kept, see `turn_to`.
 
-        A gait that turns, or a mix with one, moves the heading by itself and heeds none that is wanted.
+        A gait that turns, or a mix with one, moves the heading by itself and follows none that is wanted.
         """
         go = part(want, Go)
         first, second, weight = self._mixed(go)
@@ -279,12 +279,12 @@ class Simbicon(Controller):
         """
         check_number("longest", longest, 0.0, 60.0, above=True)
         goal, done = self.steps(sims) + 1, np.zeros(sims.nsim, bool)
-        going = np.unique(np.arange(sims.nsim)[slice(None) if rows is None else rows])
+        stepping = np.unique(np.arange(sims.nsim)[slice(None) if rows is None else rows])
         for _ in range(int(np.ceil(longest / self.scene.dt))):
-            sims.act(partial(self.law, rows=going), self.drive, going)
-            done[going] = self.steps(sims)[going] >= goal[going]
-            going = going[~done[going]]
-            if not going.size:
+            sims.act(partial(self.law, rows=stepping), self.drive, stepping)
+            done[stepping] = self.steps(sims)[stepping] >= goal[stepping]
+            stepping = stepping[~done[stepping]]
+            if not stepping.size:
                 break
         return done
 

@@ -15,10 +15,11 @@ refuses names that are not. What a scene cannot do is found by `tumble.skills.ch
 import difflib
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from tumble.errors import UserError
+from tumble.goals.wants import lines_of
 from tumble.skills.acts import (
     Act,
     GoTo,
@@ -114,7 +115,7 @@ def parse(text: str, names: Iterable[str] = ()) -> tuple[Act, ...]:
         raise UserError(f"a script has at most {LONGEST} letters, got {len(text)}; do it in parts")
     reader = _Reader(names)
     acts: list[Act] = []
-    for number, line in _lines(text):
+    for number, line in lines_of(text):
         if len(acts) == MOST:
             raise UserError(f"line {number}: a script has at most {MOST} acts; do it in parts")
         try:
@@ -210,14 +211,6 @@ class _Reader:
         if word.lower() not in ("it", (self._taken or "").lower()):
             took = f"takes '{self._taken}' last" if self._taken else f"does not take '{word}'"
             raise UserError(f"before this line the script {took}; lift or pick up '{word}' first, or write 'it'")
-
-
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """What is written between ends of lines, ';' and ', then', with the number of the line; nothing empty."""
-    for number, line in enumerate(text.splitlines(), 1):
-        for part in re.split(r";|,\s*then\b", line.partition("#")[0], flags=re.IGNORECASE):
-            if part.strip():
-                yield number, part.strip()
 
 
 def _unreadable(line: str) -> UserError:

@@ -6,6 +6,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from tumble.studio.ghosts import NOBODY, Ghosts
 from tumble.studio.packet import Packer
 
 
@@ -17,12 +18,14 @@ class Shown:
       message: a packet, see `tumble.studio.packet`.
       packer: who made it; its number and description are those of the scene.
       terms, names: number of the list of charted terms, and that list.
+      ghosts: that are drawn beside it.
     """
 
     message: bytes
     packer: Packer
     terms: int
     names: tuple[str, ...]
+    ghosts: Ghosts = NOBODY
 
 
 class Audience(Protocol):

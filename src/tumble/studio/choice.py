@@ -66,7 +66,8 @@ class Choice:
     def with_scenario(self, name: str) -> "Choice":
         """The choice with another scenario, and with whom that suggests where it does not suggest the present ones."""
         old, new = SCENARIOS[self.scenario].make, SCENARIOS[name].make
-        controller = self.controller if self.controller in new.controllers else new.controllers[0]
+        suited = new().suited() or new.controllers
+        controller = self.controller if self.controller in suited else suited[0]
         stays = self.character in new.characters or old.characters == new.characters
         if stays and CONTROLLERS[controller].suits(character(self.character)):
             return replace(self, scenario=name, controller=controller, options=(), stance=None)

@@ -36,7 +36,7 @@ class View(
         self._props.update(options)
 
     def set(self, **options: Any) -> None:
-        """Change options: tool, mass, speed, force, blast, hand, follow, futures, contacts, steering."""
+        """Change options: tool, mass, speed, force, blast, hand, follow, futures, contacts, nodes, steering."""
         self._props.update(options)
         self.update()
 

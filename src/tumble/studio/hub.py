@@ -7,8 +7,9 @@
 One browser controls, the others watch and may ask. Whoever controls can give control away, or keep it; no
 answer for a while gives it away. When a browser that controls is lost, what it held is let go.
 
-Frames are binary (`packet`), all else is JSON with a type: hello, controls, scene, terms, note, error, compiling. A
-browser that is slow misses frames and never texts; who takes longer than 10 s for what is sent at once is left.
+Frames are binary (`packet`), all else is JSON with a type: hello, controls, scene, terms, ghosts, note, error,
+compiling. A browser that is slow misses frames and never texts; who takes longer than 10 s for what is sent at once is
+left.
 
 Traps: the hub lives in two worlds. Methods of `Audience` come from the stage's threads and only hand over to the event
 loop; all others belong to the loop's thread, and reach the stage by `post`.
@@ -50,6 +51,7 @@ class Viewer:
       texts: messages that wait to be sent.
       shown: the newest frame, if it has not been sent yet; who is slow misses frames.
       knows: numbers of scenes and terms that it was sent.
+      sees: number of the ghosts that it was sent last.
     """
 
     key: str
@@ -57,6 +59,7 @@ class Viewer:
     texts: list[str] = field(default_factory=list)
     shown: Shown | None = None
     knows: set[tuple[str, int]] = field(default_factory=set)
+    sees: int = 0
     wake: asyncio.Event = field(default_factory=asyncio.Event)
 
     def tell(self, **message: Any) -> None:
@@ -84,11 +87,15 @@ class Viewer:
                     await socket.send_bytes(shown.message)
 
     def _lessons(self, shown: Shown) -> list[str]:
-        """What it must know before it can read a frame, and does not yet: JSON texts, each sent once a browser."""
+        """What it must know before it can draw a frame, and does not: JSON texts; ghosts where they are others."""
         needed = {("scene", shown.packer.number), ("terms", shown.terms)} - self.knows
         self.knows |= needed
         about = {"scene": shown.packer.description, "terms": {"names": shown.names}}
-        return [json.dumps({"type": kind, "id": number, **about[kind]}) for kind, number in sorted(needed)]
+        lessons = [{"type": kind, "id": number, **about[kind]} for kind, number in sorted(needed)]
+        if shown.ghosts.number != self.sees:
+            self.sees = shown.ghosts.number
+            lessons.append(shown.ghosts.message)
+        return [json.dumps(lesson) for lesson in lessons]
 
 
 class Hub:

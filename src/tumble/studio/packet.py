@@ -169,12 +169,12 @@ def thinned(paths: np.ndarray, most: int = POINTS) -> np.ndarray:
     """At most `PATHS` of some paths (n, K, 3), and of the points of each; the last point stays."""
     n, steps, _ = paths.shape
     if n > PATHS:
-        paths = paths[_spread(n, PATHS)]
-    return paths[:, _spread(steps, most)] if steps > most else paths
+        paths = paths[spread(n, PATHS)]
+    return paths[:, spread(steps, most)] if steps > most else paths
 
 
 @cache
-def _spread(count: int, most: int) -> np.ndarray:
+def spread(count: int, most: int) -> np.ndarray:
     """`most` places of `count`, evenly, the first and the last among them."""
     return np.linspace(0, count - 1, most).round().astype(int)
 

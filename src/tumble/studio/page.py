@@ -26,6 +26,7 @@ from tumble.studio.hub import Hub
 from tumble.studio.panels import BLUR, SIGHTS, TOOLS, TOUCHES, cost_panel, direct_panel, settings_panel, touch_panel
 from tumble.studio.presets import Presets
 from tumble.studio.script_panel import script_panel
+from tumble.studio.tree_panel import tree_panel
 from tumble.studio.walk_panel import walk_panel
 
 CSS = Path(__file__).parent / "page.css"
@@ -45,7 +46,7 @@ def build(hub: Hub, presets: Presets) -> None:
     ui.colors(primary="#2f6690")
     start = {option: row[4] for option, row in TOUCHES.items()}
     sights = {option: option != "steering" for option in SIGHTS}
-    view = View(key, tool="hand", hand="left", **start, **sights).classes("view").props("data-testid=view")
+    view = View(key, tool="hand", hand="left", nodes=True, **start, **sights).classes("view").props("data-testid=view")
     with ui.right_drawer(top_corner=True, bottom_corner=True).props("width=320 breakpoint=800").classes("side") as side:
         _panels(desk, view)
     choose_tool = _tools(view)
@@ -61,7 +62,7 @@ def build(hub: Hub, presets: Presets) -> None:
 def _panels(desk: Desk, view: View) -> None:
     """Tabs of the drawer; all are built at once and kept, so that none has to be filled when it is opened."""
     with ui.tabs().props("dense no-caps inline-label") as tabs:
-        for name in ("direct", "planner", "cost", "walk", "script", "body", "touch"):
+        for name in ("direct", "planner", "cost", "walk", "tree", "script", "body", "touch"):
             ui.tab(name)
     with ui.tab_panels(tabs, value="direct", animated=False).props("keep-alive").classes("panels"):
         with ui.tab_panel("direct"), ui.column().classes("panel"):
@@ -72,6 +73,8 @@ def _panels(desk: Desk, view: View) -> None:
             cost_panel(desk)
         with ui.tab_panel("walk"), ui.column().classes("panel"):
             walk_panel(desk)
+        with ui.tab_panel("tree"), ui.column().classes("panel"):
+            tree_panel(desk, view)
         with ui.tab_panel("script"), ui.column().classes("panel"):
             script_panel(desk)
         with ui.tab_panel("body"), ui.column().classes("panel"):

@@ -208,7 +208,7 @@ def settings_panel(desk: Desk) -> None:
             sliders.clear()
             with box:
                 for knob in knobs(type(settings)()):
-                    sliders[knob.name] = _knob_row(desk, knob, lambda: preset.set_value(None))
+                    sliders[knob.name] = knob_row(desk, knob, lambda: preset.set_value(None))
         for knob in knobs(settings):
             sliders[knob.name](knob.value)
 
@@ -235,7 +235,7 @@ def learned_text(stage: Stage) -> str:
     return f"{len(learning)} situations learned in {learning.file.path.name} ({how})"
 
 
-def _knob_row(desk: Desk, knob: Knob, moved: Callable[[], Any]) -> Callable[[float], Any]:
+def knob_row(desk: Desk, knob: Knob, moved: Callable[[], Any]) -> Callable[[float], Any]:
     """A slider or switch; returns what shows a value on it."""
 
     async def send(value: float) -> None:

@@ -6,7 +6,7 @@
 
 A browser is told the shapes of a scene, and the names of terms, when it first gets a picture with their numbers. So
 both are numbered for as long as a studio runs: a scene that comes again after another has a new number, a list of terms
-keeps the one that it had.
+keeps the one that it had. Ghosts are numbered, too, and told whenever they are others than in the frame before.
 """
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from tumble.scenarios import Trial
 from tumble.studio.audience import Shown
 from tumble.studio.director import Director
+from tumble.studio.ghosts import NOBODY, Ghosts, ghosts_of
 from tumble.studio.packet import Packer, Status
 from tumble.world.scene import Scene
 
@@ -30,6 +31,8 @@ class Pictures:
     def __init__(self, scene: Scene) -> None:
         self._scenes = 1
         self._terms: dict[tuple[str, ...], int] = {}
+        self._goes_by: np.ndarray | None = None  # what the present ghosts are of
+        self._ghosts, self._figures = NOBODY, 0
         self.packer = Packer(scene, self._scenes)
 
     def enter(self, scene: Scene) -> None:
@@ -49,4 +52,14 @@ class Pictures:
         report = trial.controller.report()
         terms = self._terms.setdefault(report.names, len(self._terms) + 1)
         wanted = (director.target, director.velocity, trial.session.drag)
-        return Shown(self.packer.pack(state, report, status, terms, *wanted), self.packer, terms, report.names)
+        message = self.packer.pack(state, report, status, terms, *wanted)
+        return Shown(message, self.packer, terms, report.names, self._see(report.ghosts))
+
+    def _see(self, places: np.ndarray | None) -> Ghosts:
+        """What a controller goes by, as figures; computed where it is another array than a frame ago."""
+        if places is not self._goes_by:
+            self._goes_by, self._ghosts = places, NOBODY
+            if places is not None:
+                self._figures += 1
+                self._ghosts = ghosts_of(self.packer.scene, places, self._figures)
+        return self._ghosts

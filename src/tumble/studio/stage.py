@@ -251,7 +251,7 @@ class Stage:
 
     def _show(self, frame: Frame) -> None:
         shown = self._picture(frame.state, BROKEN * frame.broken, frame.control_seconds)
-        about = (frame.state, shown.message, shown.packer, shown.terms, shown.names)
+        about = (frame.state, shown.message, shown.packer, shown.terms, shown.names, shown.ghosts)
         self.timeline.add(Moment(self._tick, self.trial.time, *about))
         self._audience.show(shown)
 
@@ -390,5 +390,5 @@ class Stage:
         else:
             moment = self.timeline.at(tick)
             message = with_flags(moment.message, flags, self.timeline.oldest, self.timeline.newest)
-            self._audience.show(Shown(message, moment.packer, moment.terms, moment.names))
+            self._audience.show(Shown(message, moment.packer, moment.terms, moment.names, moment.ghosts))
         self._audience.changed()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tumble.errors import UserError
+from tumble.studio.ghosts import NOBODY, Ghosts
 from tumble.studio.packet import Packer
 
 SECONDS = 120.0  # that are kept
@@ -19,7 +20,7 @@ class Moment:
       tick: its number, counted over all trials of a show.
       time: simulated seconds.
       state: where it was, of the packer's scene; from here one can go on.
-      message, packer, terms, names: what browsers were sent, and what they need to read it; see `Shown`.
+      message, packer, terms, names, ghosts: what browsers were sent, and what they need to read it; see `Shown`.
     """
 
     tick: int
@@ -29,6 +30,7 @@ class Moment:
     packer: Packer
     terms: int
     names: tuple[str, ...]
+    ghosts: Ghosts = NOBODY
 
 
 class Timeline:

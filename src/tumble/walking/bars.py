@@ -1,7 +1,7 @@
 """Getting under bars: bend and crouch as functions of the distance (coros2010 5.5.4).
 
 The smallest bend of `Terrain.crown` at which the crown passes, and knees for what is still lacking. It writes
-`duck_bend`, `duck_crouch` and `stoop_distance` of the memory; `follow` heeds them beside what is wished.
+`duck_bend`, `duck_crouch` and `stoop_distance` of the memory; `follow` obeys them beside what is wished.
 """
 
 from tumble.maths.compiled import inner

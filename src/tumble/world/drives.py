@@ -4,6 +4,7 @@
     servo, torque = scene.drives["servo"], scene.drives["torque"]
     sims.act(controls, servo)          # (nsim, servo.size): one step of 1/30 s
     sims.act(law, torque)              # 17 steps of 1/510 s, law(sims) -> (nsim, torque.size) before each
+    register("mine", Mine, "what a control means")    # a class that derives from Drive; Scene(body, drives=["mine"])
 
 One model holds the actuators of all drives of a scene, in groups; a drive is the model with its own group switched on,
 its own number of steps a frame and its own contact flags. All drives share one state row, so that handing a body from
@@ -13,14 +14,16 @@ one to another is choosing another drive. A frame is 1/30 s for everybody.
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import mujoco
 import numpy as np
 
 from tumble.characters import Character
-from tumble.errors import UserError, check_number, choose
+from tumble.errors import UserError, check_number
 from tumble.maths.compiled import Given1, Given2, Made2, Places1, entry
+from tumble.registry import Entry, Registry
 from tumble.world.grips import add_grips
 from tumble.world.props import Prop
 
@@ -33,8 +36,8 @@ class Drive(ABC):
     """A way to act in a scene.
 
     Attributes:
-      name: how recordings call it.
-      group: number of its actuators' group.
+      name: how scenes and recordings call it; registering gives it.
+      group: number of its actuators' group, 0 to 30; drives that share one cannot be in one scene.
       steps: physics steps a frame.
       speculative: whether contacts are found before a fast limb is deep in the ground.
       speeds: whether controls of joints are speeds, by which a pose can be steered to.
@@ -89,8 +92,13 @@ class Drive(ABC):
         return len(self.names)
 
     @abstractmethod
-    def write(self, control: np.ndarray, qvel: np.ndarray, ctrl: np.ndarray) -> None:
-        """Turn controls (n, size) into this drive's columns of MuJoCo's ctrl (n, nu), given the joint speeds."""
+    def write(self, control: np.ndarray, qvel: np.ndarray, ctrl: np.ndarray, step: int) -> None:
+        """Turn controls (n, size) into this drive's columns of MuJoCo's ctrl (n, nu), before a step of the frame.
+
+        Args:
+          qvel: (n, nv) speeds at that time.
+          step: 0 for the frame's first.
+        """
 
 
 class Servo(Drive):
@@ -106,7 +114,6 @@ class Servo(Drive):
     Trap: the bound is soft inside a step: an impact can push the torque beyond it once.
     """
 
-    name: ClassVar[str] = "servo"
     group: ClassVar[int] = 0
     speeds: ClassVar[bool] = True
     SPEED: ClassVar[float] = 1.3 * np.pi  # rad/s, section 4.4 of hamalainen2015
@@ -130,7 +137,7 @@ class Servo(Drive):
         """The scene's own character."""
         return {"": cast[""]}
 
-    def write(self, control: np.ndarray, qvel: np.ndarray, ctrl: np.ndarray) -> None:
+    def write(self, control: np.ndarray, qvel: np.ndarray, ctrl: np.ndarray, step: int) -> None:
         """Set-points within reach of the present speeds."""
         _set_points(control, qvel, self.qvel, self._group, self._reach, ctrl[:, self.columns])
 
@@ -171,7 +178,7 @@ class MotorDrive(Drive):
         """Everybody."""
         return cast
 
-    def write(self, control: np.ndarray, qvel: np.ndarray, ctrl: np.ndarray) -> None:
+    def write(self, control: np.ndarray, qvel: np.ndarray, ctrl: np.ndarray, step: int) -> None:
         """Fractions times strengths."""
         np.multiply(control, self.strength, out=ctrl[:, self.columns])
 
@@ -195,7 +202,6 @@ class Torque(MotorDrive):
     frame.
     """
 
-    name: ClassVar[str] = "torque"
     steps: ClassVar[int] = 17
     speculative: ClassVar[bool] = False
 
@@ -203,19 +209,91 @@ class Torque(MotorDrive):
 class Force(MotorDrive):
     """The same forces in one step a frame: for small scenes with known dynamics, as the toy of hamalainen2015."""
 
-    name: ClassVar[str] = "force"
+
+class Pd(Drive):
+    """Reference angles of all joints through proportional-derivative control (alborno2016 eq. 1), in 3 steps a frame.
+
+    u = k_p (q_ref - q) - k_d q', within the joint's strength. A control is a row of `size` numbers: the references at
+    the beginning of the frame and at its end, rad, between which a joint's reference goes in a straight line. So
+    references that are continuous from frame to frame stay so within it, and a control needs no memory of the last one.
+
+    Departures: the paper's step is 0.01 s; here 1/90 s, which divides a frame. The `discrete` integrator solves for
+    these springs together with the contacts: explicit ones blow up at such a step. References change at 30 Hz.
+    """
+
+    group: ClassVar[int] = 2
+    steps: ClassVar[int] = 3
+    STIFFNESS: ClassVar[float] = 700.0  # k_p, N m/rad, alborno2016 section 4.1
+    DAMPING: ClassVar[float] = 1.0  # k_d, N m s/rad, alborno2016 section 4.1
+
+    def __init__(self, model: mujoco.MjModel, cast: Cast) -> None:
+        """Bounds are the joints' limits."""
+        super().__init__(model, cast)
+        joints = tuple(cast[""].joints)
+        self.names = (*joints, *(f"{joint}.end" for joint in joints))
+        low, high = model.jnt_range[[model.joint(joint).id for joint in joints]].T
+        self.low, self.high = np.tile(low, 2), np.tile(high, 2)
+
+    @classmethod
+    def moved(cls, cast: Cast) -> Cast:
+        """The scene's own character."""
+        return {"": cast[""]}
+
+    def write(self, control: np.ndarray, qvel: np.ndarray, ctrl: np.ndarray, step: int) -> None:
+        """References part of the way from the frame's beginning to its end."""
+        share = (step + 1) / self.steps
+        ctrl[:, self.columns] = (1.0 - share) * control[:, : self.joints] + share * control[:, self.joints :]
+
+    @classmethod
+    def add(cls, spec: mujoco.MjSpec, cast: Cast, props: Sequence[Prop]) -> None:
+        """Give a spec a position actuator for every joint of its own character, limited by the joint's strength."""
+        for name, joint in cast[""].joints.items():
+            actuator = spec.add_actuator(
+                name=f"{name}.{cls.name}", target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT, group=cls.group
+            )
+            actuator.set_to_position(kp=cls.STIFFNESS, kv=cls.DAMPING)
+            actuator.forcelimited = True
+            actuator.forcerange = np.array([-joint.strength, joint.strength])
 
 
 SUFFIX = ".torque"  # of a motor's name after its joint's, which the servo has
-DRIVES: Mapping[str, type[Drive]] = {"servo": Servo, "torque": Torque, "force": Force}
+GROUPS = range(31)  # that MuJoCo can switch off
+
+
+@dataclass(frozen=True)
+class DriveEntry(Entry[type[Drive]]):
+    """A drive that scenes have by name; `make` is its class."""
+
+
+def _call_it_so(one: DriveEntry) -> None:
+    """Refuse what is no drive; let it know its name."""
+    kind, own = one.make, vars(one.make) if isinstance(one.make, type) else {}
+    if not (isinstance(kind, type) and issubclass(kind, Drive)) or kind.__abstractmethods__:
+        raise UserError(f"drive '{one.name}' must be a class that derives from Drive and is whole, got {kind!r}")
+    if own.get("name", one.name) != one.name:
+        raise UserError(f"drive '{one.name}' is a class whose name is '{own['name']}': leave one of them out")
+    if getattr(kind, "group", None) not in GROUPS:
+        raise UserError(f"drive '{one.name}' needs a group of actuators, 0 to {GROUPS[-1]}")
+    kind.name = one.name
+
+
+DRIVES: Registry[DriveEntry] = Registry("drive", DriveEntry, _call_it_so)
+register = DRIVES.register
+register("servo", Servo, "target speeds and torque limits, one step of 1/30 s (planners)")
+register("torque", Torque, "torques in 17 steps of 1/510 s a frame (walkers)")
+register("force", Force, "forces in one step of 1/30 s (small scenes with known dynamics)")
+register("pd", Pd, "reference angles through springs, three steps of 1/90 s (trees)")
 
 
 def drives_named(names: Sequence[str]) -> list[type[Drive]]:
     """Kinds of drives by their names: one or more, none with the actuators of another."""
-    kinds = [choose("drive", name, DRIVES) for name in names]
+    kinds = [DRIVES[name].make for name in names]
     if not kinds or len({kind.group for kind in kinds}) < len(kinds):
         got = ", ".join(names) or "none"
-        raise UserError(f"a scene has one drive or more, each once, and torque or force but not both; got: {got}")
+        raise UserError(
+            f"a scene has one drive or more, each once, and of those that share actuators (as torque and force)"
+            f" one; got: {got}"
+        )
     return kinds
 
 

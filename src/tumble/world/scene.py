@@ -28,7 +28,6 @@ from tumble.world.props import Ball, Box, Companion, Crate, Prop, check_names, p
 P = TypeVar("P", Ball, Box, Crate, Companion)
 
 ROOM = 160  # numbers of memory for each character: a walker, its skills and a relay take 104
-USUAL = ("servo", "torque")  # drives
 
 
 @dataclass(frozen=True)
@@ -76,14 +75,17 @@ class Scene:
 
     def __init__(
         self, character: Character, props: Sequence[Prop] = (), ground: Ground = Ground(),
-        drives: Sequence[str] = USUAL,
+        drives: Sequence[str] | None = None,
     ) -> None:  # fmt: skip
-        """Build and compile; refuses drives that cannot be together, props of a taken name and numbers out of range."""
+        """Build and compile; refuses drives that cannot be together, props of a taken name and numbers out of range.
+
+        Drives that are not given are the character's.
+        """
         self.character, self.props, self.ground = character, tuple(props), ground
         companions = [prop for prop in self.props if isinstance(prop, Companion)]
         self.cast = {"": character, **{companion.prefix: companion.character for companion in companions}}
         self.memory = Memory(ROOM * len(self.cast))
-        kinds = drives_named(drives)
+        kinds = drives_named(character.drives if drives is None else drives)
         self.spec = self._assemble(kinds)
         lean = self.spec.copy()
         lean.compiler.discardvisual = True

@@ -109,8 +109,8 @@ class Sims:
         held = np.empty((0, 0)) if law else np.asarray(control, np.float64)
         if law is None and held.shape != (len(ids), drive.size):
             raise UserError(f"controls must have the shape {(len(ids), drive.size)}, got {held.shape}")
-        for _ in range(drive.steps):
-            drive.write(self._asked(law, drive)[rows] if law else held, qvel, ctrl)
+        for number in range(drive.steps):
+            drive.write(self._asked(law, drive)[rows] if law else held, qvel, ctrl, number)
             if loose:
                 self._ctrl[ids] = ctrl
             step(ids=some, stage=STAGE)

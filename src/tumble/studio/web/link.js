@@ -6,13 +6,15 @@
  *   const off = link.on("frame", (frame) => ...);          // off() ends it
  *   link.send({ type: "release" });                        // dropped while the socket is closed
  *
- * Events: frame, scene, terms, controls, error, note, compiling (each with what came), open, close. A lost connection is tried
- * again after 0.3 s, then ever more slowly up to every 3 s; scenes and terms are kept meanwhile.
+ * Events: frame, scene, terms, ghosts, controls, error, note, compiling (each with what came), open, close. A lost
+ * connection is tried again after 0.3 s, then ever more slowly up to every 3 s; scenes and terms are kept meanwhile.
  *
  * For tests and the browser's console there is `window.tumble`:
  *   tumble.link.frame    the last frame (tick, time, bodies, past, paused, ...: see frame.js), null before the first
  *   tumble.link.frames   how many frames came
  *   tumble.link.scene    description of the scene of the last frame
+ *   tumble.link.ghosts   figures beside the character of the last frame: `sticks`, a list of lists of both ends of
+ *                        each stick, and `radii` of those; m
  *   tumble.link.controls whether this page holds control
  *   tumble.view          the view that is mounted: its `camera`, and `project(body name)`, which gives the
  *                        [clientX, clientY] of that body's origin, or null if there is no such body
@@ -22,12 +24,14 @@ import { Frame } from "./frame.js";
 
 const FIRST_DELAY = 300; // ms
 const LAST_DELAY = 3000;
+const NOBODY = { id: 0, sticks: [], radii: [] };
 
 class Link {
   frame = null;
   frames = 0;
   scenes = new Map(); // descriptions by id
   names = new Map(); // lists of term names by id
+  ghosts = NOBODY; // as they were told last, which are those of the next frame
   open = false;
   client = "";
   dt = 1 / 30; // s, one tick
@@ -129,6 +133,7 @@ class Link {
     if (message.type === "hello") {
       this.#delay = FIRST_DELAY; // only now: a server that accepts and hangs up is not hammered
       this.dt = message.dt;
+      this.ghosts = NOBODY; // who dials again is told anew
     }
     if (message.type === "hello" || message.type === "controls") {
       this.controls = message.controls;
@@ -138,6 +143,7 @@ class Link {
       return;
     }
     if (message.type === "scene") this.scenes.set(message.id, message);
+    if (message.type === "ghosts") this.ghosts = message;
     if (message.type === "terms") this.names.set(message.id, message.names);
     this.#emit(message.type, message);
   }

@@ -12,4 +12,6 @@ export const PALETTE = {
   wanted: "#5a5fd8",
   drag: "#2f6fde",
   push: "#e8590c",
+  ghostFirst: "#8d95ad",
+  ghostLast: "#12957f",
 };

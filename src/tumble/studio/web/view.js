@@ -3,8 +3,8 @@
  *
  * A component of NiceGUI. Its props: `client` (id for the socket), `tool` (hand, push, throw, blast, target), `mass`
  * and `speed` of a throw (kg, m/s), `force` of a push (N), `blast` (m/s), `hand` that reaches for a target (left,
- * right), `follow` (the camera goes with the character), `futures` and `contacts` (whether they are drawn), `steering`
- * (the stick on the screen; always there on touch screens).
+ * right), `follow` (the camera goes with the character), `futures`, `contacts` and `nodes` (whether they are drawn),
+ * `steering` (the stick on the screen; always there on touch screens).
  *
  * Nothing is drawn unless something changed: a frame came, the figure still glides towards it, the camera moves.
  */
@@ -13,6 +13,7 @@ import { Aim } from "tumble-studio/aim.js";
 import { slowBeat } from "tumble-studio/beat.js";
 import { Eye } from "tumble-studio/camera.js";
 import { Figure } from "tumble-studio/figure.js";
+import { Ghosts } from "tumble-studio/ghosts.js";
 import { Hud } from "tumble-studio/hud.js";
 import { Lines } from "tumble-studio/lines.js";
 import { link } from "tumble-studio/link.js";
@@ -36,6 +37,7 @@ export default {
     follow: { type: Boolean, default: true },
     futures: { type: Boolean, default: true },
     contacts: { type: Boolean, default: true },
+    nodes: { type: Boolean, default: true },
     steering: { type: Boolean, default: false },
   },
 
@@ -46,6 +48,7 @@ export default {
     },
     futures: "wake",
     contacts: "wake",
+    nodes: "wake",
     steering: "chooseStick",
   },
 
@@ -68,8 +71,9 @@ export default {
     slowBeat(this.stage.soft);
     this.figure = new Figure();
     this.lines = new Lines();
+    this.ghosts = new Ghosts();
     this.marks = new Marks();
-    this.stage.world.add(this.figure.object, this.lines.object, this.marks.object);
+    for (const { object } of [this.figure, this.lines, this.ghosts, this.marks]) this.stage.world.add(object);
     this.eye = new Eye(canvas, this.wake);
     this.eye.setFollow(this.follow);
     const { figure, marks, eye, wake } = this;
@@ -94,9 +98,8 @@ export default {
   unmounted() {
     cancelAnimationFrame(this.pending);
     for (const unbind of this.unbind) unbind();
-    for (const part of [this.touch, this.steer, this.hud, this.eye, this.stage, this.figure, this.lines, this.marks]) {
-      part?.dispose();
-    }
+    for (const part of [this.touch, this.steer, this.hud, this.eye, this.stage]) part?.dispose();
+    for (const part of [this.figure, this.lines, this.ghosts, this.marks]) part?.dispose();
     link.leave();
     if (window.tumble.view?.camera === this.eye?.camera) window.tumble.view = null;
   },
@@ -107,6 +110,7 @@ export default {
       if (!scene || 7 * scene.bodies.length !== frame.bodies.length) return; // its description is still to come
       this.figure.show(frame, scene);
       this.lines.take(frame);
+      this.ghosts.take(link.ghosts);
       this.marks.take(frame);
       this.stage.late = frame.factor < 0.97 * frame.speed;
       this.wake();
@@ -143,6 +147,7 @@ export default {
       const { camera } = this.eye;
       const { root } = this.figure;
       this.lines.draw(camera, root, this.futures);
+      this.ghosts.draw(this.nodes);
       const flashing = this.marks.draw(camera, root, { contacts: this.contacts, drag: this.touch.spring });
       this.stage.draw(camera, root, this.figure.scene.slope);
       return moving || flashing;

@@ -1,0 +1,89 @@
+"""Questions: a tree asked over several frames, so that no frame waits for the answer (alborno2016 Algorithm 3).
+
+    question = Question(system, row, [(tree, node), ...], heading=0.0)
+    while not question.done:
+        question.work(1200)              # physics steps; in every frame some
+    question.found, question.track, question.expected
+
+The same rollouts as those of `ask`, a few at a time, the first success ends it. Several trees with one goal can be
+asked at once.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from tumble.attraction.rolling import Rolling
+from tumble.attraction.tree import Tree
+from tumble.attraction.upright import UprightSystem
+
+TOGETHER = 4  # nodes that are asked at a time
+
+
+Place: TypeAlias = tuple[Tree, int]  # a node of a tree
+
+
+class Question:
+    """Whose branch leads to the goal from a state?
+
+    Attributes:
+      found: the node whose branch does, and its tree; None where none was found.
+      track: (frames, size) of that branch.
+      expected: (frames + 1, nstate) on it.
+      asked: how many nodes have been asked.
+      best: how far from the goal the best of those that failed ended, kg rad, and which that was.
+    """
+
+    def __init__(self, system: UprightSystem, row: np.ndarray, places: Sequence[Place], heading: float | None) -> None:
+        """Ask nodes, in their order, from a whole state row; they shall lead to facing a heading, rad, or anywhere.
+
+        The system is one whose goal all trees share.
+        """
+        self._system, self._row, self._places, self._heading = system, row, places, heading
+        self._rolling: Rolling | None = None
+        self._some: Sequence[Place] = ()
+        self.found: Place | None = None
+        self.track, self.expected = np.empty((0, 0)), np.empty((0, 0))
+        self.asked = 0
+        self.best: tuple[float, Place | None] = (math.inf, None)
+
+    @property
+    def tried(self) -> Sequence[Place]:
+        """Those whose rollouts are over."""
+        return self._places[: self.asked - (0 if self._rolling is None else len(self._some))]
+
+    @property
+    def done(self) -> bool:
+        """Whether it is answered, or nobody is left to ask."""
+        return self.found is not None or (self._rolling is None and self.asked >= len(self._places))
+
+    def work(self, steps: int) -> None:
+        """Simulate about so many physics steps more."""
+        while steps > 0 and not self.done:
+            rolling = self._rolling or self._next()
+            before = rolling.rolled.steps
+            rolling.advance()
+            steps -= rolling.rolled.steps - before
+            reached = rolling.rolled.reached
+            if reached.any():
+                row = int(reached.argmax())
+                self.found = tree, node = self._some[row]
+                self.track = tree.track(node)
+                self.expected = rolling.rolled.trace[row, : len(self.track) + 1]
+            if reached.any() or not rolling.alive.size:
+                self._rolling = None
+                misses = rolling.rolled.misses
+                if misses.min() < self.best[0]:
+                    self.best = float(misses.min()), self._some[int(misses.argmin())]
+
+    def _next(self) -> Rolling:
+        """Begin with the next nodes."""
+        self._some = self._places[self.asked : self.asked + TOGETHER]
+        self.asked += len(self._some)
+        tracks = [tree.track(node) for tree, node in self._some]
+        rows = np.tile(self._row, (len(tracks), 1))
+        longest = max(len(track) for track in tracks)
+        self._rolling = self._system.rolling(rows, tracks, longest, hold=True, heading=self._heading)
+        return self._rolling
