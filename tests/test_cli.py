@@ -758,7 +758,7 @@ BAD = [
     (["run", "push", "--force", "-5"], "force must be a number 0 or more and at most 100000, got -5"),
     (
         ["run", "stand", "--script", "go to 1 0"],
-        "planners do no scripts; controllers that take it: walker, tree, relay",
+        "planners do no scripts; controllers that take it: walker, relay",
     ),
     (["run", "steer-walk", "--script", "go 1 0"], "line 1: cannot read 'go 1 0'; write 'go to PLACE', such as"),
     (["run", "steer-walk", "--script", ""], "there is no act in this script; write some of: go to PLACE"),

@@ -566,7 +566,7 @@ def test_controllers_without_wants_or_parameters_say_so(scene):
         (Balance(), "Deaf takes no wants; controllers that take it: cpbp, pf-mpc, smc, mcts, ps, cem, mppi, walker"),
         (SetParameter("x", 1), "Deaf has no parameter 'x'"),
         (Go(speed=1.0), "Deaf takes no wants; controllers that take it: cpbp"),
-        (Do("go to 1 0"), "Deaf takes no wants; controllers that take it: walker, tree, relay$"),
+        (Do("go to 1 0"), "Deaf takes no wants; controllers that take it: walker, relay$"),
     ):
         session = Session(scene, Deaf(scene), scene.state())
         with pytest.raises(UserError, match=message):
@@ -643,7 +643,8 @@ def walking(scene: Scene, want=None, controller: str = "walker") -> Session:
 @pytest.mark.parametrize(
     ("controller", "want", "message"),
     [
-        ("cpbp", Do("go to 1 0"), "planners do no scripts; controllers that take it: walker, tree, relay"),
+        ("cpbp", Do("go to 1 0"), "planners do no scripts; controllers that take it: walker, relay"),
+        ("cpbp", Do("Jump; twist"), "planners do no scripts; controllers that take it: walker, tree, relay"),
         ("walker", Juggle(), f"a walker does not juggle; controllers that take it: {WALKS}"),
         ("walker", StayOn(), f"a walker does not stay on a ball; controllers that take it: {WALKS}"),
         ("relay", Meet("steer"), f"a walker does not meet a goal; controllers that take it: {WALKS}"),
