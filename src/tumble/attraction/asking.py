@@ -57,7 +57,8 @@ def ask(
     while asked < len(nodes) and (winner is None or best):
         some = slice(asked, asked + max(FIRST, asked))
         tracks = [tree.track(node) for node in nodes[some]]
-        rolled = tree.system.roll(np.tile(start, (len(tracks), 1)), tracks, first=not best)
+        ways = tree.ways(nodes[some])
+        rolled = tree.system.roll(np.tile(start, (len(tracks), 1)), tracks, first=not best, ways=ways)
         misses[some], steps, asked = rolled.misses, steps + rolled.steps, asked + len(tracks)
         for node in nodes[some][rolled.reached]:
             if winner is None or tree.duration(node) < tree.duration(winner):

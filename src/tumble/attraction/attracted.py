@@ -16,8 +16,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tumble.attraction.inquiry import ASTRAY, AttractionSettings, Branch, Inquiry, system_of
+from tumble.attraction.inquiry import ASTRAY, AttractionSettings, Branch, Inquiry
 from tumble.attraction.progress import Phase, TreeProgress
+from tumble.attraction.questions import system_of
 from tumble.attraction.rolling import FALLEN, LEANING
 from tumble.attraction.shipped import shipped, tree_named
 from tumble.attraction.standing import StandingFeedback

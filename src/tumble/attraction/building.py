@@ -23,9 +23,10 @@ from tumble.attraction.upright import UprightSystem
 from tumble.errors import UserError, choose
 from tumble.files import check_place
 
-MANY = Connecting(candidates=250)  # V: with 50, states count as outside that are not (experiments/alborno2016)
+# V: with 50, states count as outside that are not (experiments/alborno2016); who strays early costs little
+MANY = Connecting(candidates=400)
 LYING = Growth(
-    levels=tuple(map(float, range(1, 11))), attempts=600, inside=40, share=0.925, window=40, connecting=MANY
+    levels=tuple(map(float, range(1, 11))), attempts=900, inside=40, share=0.95, window=60, connecting=MANY
 )  # alpha; ours
 PUSHED = Growth(
     levels=tuple(map(float, range(25, 151, 25))), attempts=600, inside=40, share=0.925, window=40, connecting=MANY

@@ -19,11 +19,11 @@ from itertools import pairwise
 import numpy as np
 
 from tumble.attraction.hybrid import Search
-from tumble.attraction.questions import TOGETHER, Place, Question
+from tumble.attraction.questions import TOGETHER, Place, Question, system_of
 from tumble.attraction.rolling import HOLD
 from tumble.attraction.tree import Tree
 from tumble.attraction.upright import UprightSystem
-from tumble.errors import UserError, check_number
+from tumble.errors import check_number
 from tumble.world.drives import FRAME
 
 APART = 0.7  # s between ghosts of a long edge
@@ -169,7 +169,7 @@ class Inquiry:
         near = list[tuple[float, Tree, int]]()
         for tree in trees:
             system = system_of(tree)
-            turn = -_heading(system, state, facing)
+            turn = -system.turn_to(state, facing)
             nodes, distances = tree.nearest(system.turned(state, turn), self.settings.candidates, tree.heads)
             near += [(float(distance), tree, int(node)) for node, distance in zip(nodes, distances, strict=True)]
         return sorted(near, key=lambda one: one[0])[: self.settings.candidates]
@@ -201,21 +201,9 @@ class Inquiry:
         return f"asking: {self.asked} nodes, the nearest {self.distance:.1f} kg rad away"
 
 
-def _heading(system: UprightSystem, state: np.ndarray, facing: float | None) -> float:
-    """rad by which a tree is turned for a body in a state that shall face somewhere, or as it does now."""
-    return system.heading(state) if facing is None else facing
-
-
 def _placed(tree: Tree, node: int, state: np.ndarray, facing: float | None) -> np.ndarray:
     """The state of a node as if the tree had been grown where a body in a state is."""
     system = system_of(tree)
-    placed = system.turned(tree.states[node], _heading(system, state, facing))
+    placed = system.turned(tree.states[node], system.turn_to(state, facing))
     placed[:2] = state[:2]
     return placed
-
-
-def system_of(tree: Tree) -> UprightSystem:
-    """The system of a tree of a character; refuses others."""
-    if not isinstance(tree.system, UprightSystem):
-        raise UserError(f"a tree of a {tree.system.recipe['body']} leads no character")
-    return tree.system

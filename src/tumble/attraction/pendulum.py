@@ -111,8 +111,9 @@ class Pendulum(System):
         return near + share * (far - near)
 
     def roll(
-        self, states: np.ndarray, tracks: Sequence[np.ndarray], trace: int = 0, first: bool = False, hold: bool = True
-    ) -> Followed:
+        self, states: np.ndarray, tracks: Sequence[np.ndarray], trace: int = 0, first: bool = False, hold: bool = True,
+        ways: np.ndarray | None = None,
+    ) -> Followed:  # fmt: skip
         """See `System.roll`. Nothing acts after a track: who holds is judged where it ended."""
         count = len(states)
         controls, lengths = side_by_side(tracks, 2 * self.joints)

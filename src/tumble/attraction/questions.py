@@ -18,6 +18,7 @@ import numpy as np
 from tumble.attraction.rolling import Rolling
 from tumble.attraction.tree import Tree
 from tumble.attraction.upright import UprightSystem
+from tumble.errors import UserError
 
 TOGETHER = 4  # nodes that are asked at a time
 
@@ -85,5 +86,19 @@ class Question:
         tracks = [tree.track(node) for tree, node in self._some]
         rows = np.tile(self._row, (len(tracks), 1))
         longest = max(len(track) for track in tracks)
-        self._rolling = self._system.rolling(rows, tracks, longest, hold=True, heading=self._heading)
+        ways = np.array([self._ways(tree, node) for tree, node in self._some])
+        self._rolling = self._system.rolling(rows, tracks, longest, True, self._heading, ways)
         return self._rolling
+
+    def _ways(self, tree: Tree, node: int) -> np.ndarray:
+        """`Tree.ways` of a node, as if the tree had been grown for how the body lies, or shall face."""
+        system = system_of(tree)
+        turn = system.turn_to(system.bodies.motion(self._row), self._heading)
+        return np.array([system.turned(state, turn) for state in tree.ways([node])[0]])
+
+
+def system_of(tree: Tree) -> UprightSystem:
+    """The system of a tree of a character; refuses others."""
+    if not isinstance(tree.system, UprightSystem):
+        raise UserError(f"a tree of a {tree.system.recipe['body']} leads no character")
+    return tree.system

@@ -28,6 +28,11 @@ FALLEN = 0.6  # of the root's height at the goal, below which nobody is caught a
 LEANING = 0.5  # cosine of the trunk's angle from the vertical, below which nobody is caught either
 FALL = 50.0  # kg rad that a fall adds to a miss, less the longer it stood
 LEAP = 200.0  # kg rad for each m that a leap falls short of
+# Who follows a branch that was made for somebody else is left where it is farther from that one's way, by eq. 3, so
+# many frames before the branch's end: of those who came to stand 99 in 100 were not (docs/decisions.md).
+WAYS = ((105, 12.0), (75, 9.0))  # frames, kg rad
+AGO = 15  # frames that it must have followed the branch for
+STRAYED = 100.0  # kg rad that straying adds to a miss
 
 
 class Rolling:
@@ -46,8 +51,14 @@ class Rolling:
         trace: int,
         hold: bool,
         heading: float | None,
+        ways: np.ndarray | None = None,
     ) -> None:
-        """Begin; the first rows of the simulations are in their states."""
+        """Begin; the first rows of the simulations are in their states.
+
+        Args:
+          ways: (n, len(WAYS), nstate) where rows should be, NaN where that does not matter; see `WAYS`.
+        """
+        self._ways = ways
         self._system, self._sims, self._hold, self._heading = system, sims, hold, heading
         count, motion = len(tracks), len(system.goal)
         self._controls, self._lengths = side_by_side(tracks, 2 * system.joints)
@@ -99,6 +110,20 @@ class Rolling:
         else:
             self.alive = alive[(done < 0) & ~sims.broken[alive]]
         rolled.misses[alive[sims.broken[alive]]] = np.inf
+        if self._ways is not None:
+            self._leave_strays(self._ways)
+
+    def _leave_strays(self, ways: np.ndarray) -> None:
+        """Drop rows that are far from where their branches led others."""
+        for point, (before, far) in enumerate(WAYS):
+            due = self.alive[self._lengths[self.alive] - self._frame == before]
+            due = due[np.isfinite(ways[due, point, 0])]
+            if due.size:
+                features = self._system.features
+                there = features(self._system.bodies.motion(self._sims.state[due]))
+                away = np.abs(there - features(ways[due, point])).sum(1)
+                self.rolled.misses[due[away > far]] = STRAYED + away[away > far]
+                self.alive = np.setdiff1d(self.alive, due[away > far], assume_unique=True)
 
     def _judge(self, alive: np.ndarray, done: np.ndarray) -> None:
         """Drop rows that fell, with what that adds to their misses, and rows that have reached the goal.

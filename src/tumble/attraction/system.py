@@ -78,8 +78,9 @@ class System(ABC):
 
     @abstractmethod
     def roll(
-        self, states: np.ndarray, tracks: Sequence[np.ndarray], trace: int = 0, first: bool = False, hold: bool = True
-    ) -> Followed:
+        self, states: np.ndarray, tracks: Sequence[np.ndarray], trace: int = 0, first: bool = False, hold: bool = True,
+        ways: np.ndarray | None = None,
+    ) -> Followed:  # fmt: skip
         """Follow a track from each state, then come to rest at the goal, in one batch.
 
         Args:
@@ -88,6 +89,8 @@ class System(ABC):
           trace: frames of which states are told.
           first: whether to stop as soon as one row is in the goal set; rows under way have then not reached it.
           hold: whether rows come to the goal after their tracks; without, none reaches it.
+          ways: (n, points, nstate) where tracks led those that they were made for, see `Tree.ways`; a system may leave
+            rows that are so far from there that they will hardly reach the goal.
         """
 
     def distances(self, states: np.ndarray, goal: np.ndarray) -> np.ndarray:

@@ -10,13 +10,14 @@ the rest of its edge, then goes on at the edge's parent, until the root. Nodes a
 came and never go away.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tumble.attraction.references import EVERY, references
+from tumble.attraction.rolling import AGO, WAYS
 from tumble.attraction.system import System
 from tumble.maths.neighbours import Table
 
@@ -169,6 +170,19 @@ class Tree:
                 return node + frames
             node, frames = edge.parent, frames - left
         return ROOT
+
+    def ways(self, nodes: Sequence[int] | np.ndarray) -> np.ndarray:
+        """(n, len(WAYS), nstate): states on the branches of nodes at the points of `WAYS`; NaN where a branch is short.
+
+        They are where branches went that were recorded; who follows one from elsewhere should come near them.
+        """
+        found = np.full((len(nodes), len(WAYS), len(self.system.goal)), np.nan)
+        for row, node in zip(found, nodes, strict=True):
+            for point, (before, _) in enumerate(WAYS):
+                frames = self.duration(node) - before
+                if frames >= AGO:
+                    row[point] = self.states[self.along(node, frames)]
+        return found
 
     def duration(self, node: int) -> int:
         """Frames from a node to the root."""

@@ -118,6 +118,10 @@ class UprightSystem(System):
         mujoco.mju_mulQuat(turn, state[3:7], self.target[3:7] * [1, -1, -1, -1])
         return 2.0 * math.atan2(turn[3], turn[0])
 
+    def turn_to(self, state: np.ndarray, facing: float | None) -> float:
+        """rad by which a tree is turned for a body in a state that shall face somewhere, rad, or as it does now."""
+        return self.heading(state) if facing is None else facing
+
     def turned(self, state: np.ndarray, angle: float) -> np.ndarray:
         """A state after a turn about the vertical, rad."""
         result = state.copy()
@@ -210,19 +214,21 @@ class UprightSystem(System):
         return self._dropped(angles, slerp(near[3:7], far[3:7], share)[None])[0]
 
     def roll(
-        self, states: np.ndarray, tracks: Sequence[np.ndarray], trace: int = 0, first: bool = False, hold: bool = True
-    ) -> Followed:
+        self, states: np.ndarray, tracks: Sequence[np.ndarray], trace: int = 0, first: bool = False, hold: bool = True,
+        ways: np.ndarray | None = None,
+    ) -> Followed:  # fmt: skip
         """See `System`; it shall face as the skill has it."""
-        rolling = self.rolling(states, tracks, trace, hold, self.facing)
+        rolling = self.rolling(states, tracks, trace, hold, self.facing, ways)
         while rolling.alive.size and not (first and rolling.rolled.reached.any()):
             rolling.advance()
         return rolling.rolled
 
     def rolling(
-        self, states: np.ndarray, tracks: Sequence[np.ndarray], trace: int, hold: bool, heading: float | None
-    ) -> Rolling:
+        self, states: np.ndarray, tracks: Sequence[np.ndarray], trace: int, hold: bool, heading: float | None,
+        ways: np.ndarray | None = None,
+    ) -> Rolling:  # fmt: skip
         """Rollouts that are advanced frame by frame, to face a heading, rad, or anywhere; one at a time of a size."""
-        return Rolling(self, self.bodies.loaded(self.bodies.rows(states)), tracks, trace, hold, heading)
+        return Rolling(self, self.bodies.loaded(self.bodies.rows(states)), tracks, trace, hold, heading, ways)
 
     def staying(self, sims: Sims, rows: np.ndarray) -> np.ndarray:
         """Controls of rows whose tracks have ended: standing, or the end's pose held."""
