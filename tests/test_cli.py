@@ -601,6 +601,16 @@ def test_bench_learners(capsys, monkeypatch):
     assert "us  forest, 3 neighbours" in capsys.readouterr().out
 
 
+def test_bench_tree(capsys):
+    words = ["bench", "tree", "--tree", "getup-3", "--alpha", "2", "--seconds", "1", "--threads", "1"]
+    assert call(*words, "--json") == 0
+    row = json.loads(capsys.readouterr().out)
+    assert row["nodes"] > row["edges"] > 0 and row["load_ms"] > 0
+    assert 0 < row["asking_frames"] <= 180 and row["asking_ms"]["p50"] <= row["asking_ms"]["p95"]
+    assert call(*words) == 0
+    assert "frames that ask:" in capsys.readouterr().out
+
+
 def test_a_scenario_has_settings_for_its_own_controller_alone(capsys):
     words = ["run", "learn-hop", "--seconds", "0.04", "--json"]
     assert call(*words, "--horizon", "0.1") == 0

@@ -20,7 +20,7 @@ from tumble.attraction.tree import Tree
 from tumble.attraction.upright import UprightSystem
 from tumble.errors import UserError
 
-TOGETHER = 4  # nodes that are asked at a time
+TOGETHER = 8  # nodes that are asked at a time
 
 
 Place: TypeAlias = tuple[Tree, int]  # a node of a tree

@@ -1,4 +1,4 @@
-"""`tumble bench`: what planners, the studio, walkers, crowds and learners cost, and the first use of anything.
+"""`tumble bench`: what planners, the studio, walkers, crowds, learners and trees cost, and the first use of anything.
 
     bench("planner", controller="cem", samples=64, as_json=True)
 
@@ -20,6 +20,7 @@ from tumble.characters import character
 from tumble.cli.bench_cold import COLD, measure_all, table
 from tumble.cli.bench_crowd import measure as measure_crowd
 from tumble.cli.bench_learners import measure as measure_learners
+from tumble.cli.bench_tree import measure as measure_tree
 from tumble.cli.bench_walker import measure as measure_walkers
 from tumble.cli.options import CONFIG
 from tumble.cli.progress import compile_line
@@ -34,7 +35,7 @@ LIVE = ("stand", "getup")  # a quiet scenario and a busy one
 
 
 def bench(
-    what: Annotated[Literal["planner", "studio", "walker", "crowd", "learners", "cold"], tyro.conf.Positional],
+    what: Annotated[Literal["planner", "studio", "walker", "crowd", "learners", "tree", "cold"], tyro.conf.Positional],
     controller: str = "cpbp",
     scenario: str | None = None,
     samples: int = 32,
@@ -42,6 +43,8 @@ def bench(
     frames: int = 60,
     seconds: float = 10.0,
     clients: int = 1,
+    tree: str = "getup-1",
+    alpha: float = 8.0,
     threads: int = 0,
     as_json: Annotated[bool, tyro.conf.arg(name="json")] = False,
 ) -> int:
@@ -53,6 +56,7 @@ def bench(
     walker: times real time of one walker on one thread, and of 256 at once on --threads.
     crowd: times real time of a crowd of 16 dancers in one world, from its start.
     learners: what the forest and the network of mcts take for queries and for learning.
+    tree: how long an attraction tree takes to be read, and frames in which bodies that lie anyhow ask it.
     cold: CPU seconds until a first frame with nothing compiled; has options of its own, 'tumble bench cold --help'.
 
     Example: tumble bench planner --controller cpbp --samples 32 --json
@@ -62,14 +66,16 @@ def bench(
     Example: tumble bench studio --clients 8 --seconds 600
 
     Args:
-      what: 'planner', 'studio', 'walker', 'crowd', 'learners' or 'cold'.
+      what: 'planner', 'studio', 'walker', 'crowd', 'learners', 'tree' or 'cold'.
       controller: which planner: see 'tumble list'.
       scenario: to plan in, with its own character; by default stand and getup; planner.
       samples: futures a frame.
       horizon: seconds ahead.
       frames: timed frames of each scenario; planner.
-      seconds: that serving, walking or dancing is measured for; studio, walker, crowd.
+      seconds: that serving, walking or dancing is measured for, or simulated; studio, walker, crowd, tree.
       clients: that watch while serving is measured; studio.
+      tree: which, by its name or file; tree.
+      alpha: of the domain that bodies lie in; tree.
       threads: for the physics; 0: one per core.
       as_json: print one JSON object on standard output.
     """
@@ -84,6 +90,8 @@ def bench(
             return _crowd(seconds, as_json)
         if what == "learners":
             return _learners(as_json)
+        if what == "tree":
+            return _tree(tree, alpha, seconds, threads, as_json)
         return _planner(controller, scenario, samples, horizon, frames, threads, as_json)
 
 
@@ -168,6 +176,22 @@ def _crowd(seconds: float, as_json: bool) -> int:
         f"{row['dancers']} dancers: {row['times_real_time']:.2f} x real time; a simulated second takes"
         f" {row['physics_ms']:.0f} ms of physics and {row['control_ms']:.0f} ms of control,"
         f" {row['process_ms']:.0f} ms of a core's time"
+    )
+    return 0
+
+
+def _tree(name: str, level: float, seconds: float, threads: int, as_json: bool) -> int:
+    check_number("seconds", seconds, 0.1, 3600)
+    check_number("alpha", level, 0, 20)
+    row = measure_tree(name, level, seconds, threads)
+    if as_json:
+        print(json.dumps(row))
+        return 0
+    asking = row["asking_ms"]
+    print(
+        f"{name}: {row['nodes']} nodes are read in {row['load_ms']:.0f} ms\n"
+        f"frames that ask: {asking['p50']:.1f} ms, 95 % below {asking['p95']:.1f}, at most {asking['most']:.1f};"
+        f" {100 * row['in_time']:.0f} % of {row['asking_frames']} in time; others {row['other_ms']:.2f} ms"
     )
     return 0
 
