@@ -13,6 +13,8 @@ import pytest
 from tumble import film
 from tumble.characters.humanoid import humanoid
 from tumble.errors import UserError
+from tumble.film import canvas as canvas_module
+from tumble.film import opengl
 from tumble.world.scene import Ball, Scene
 
 INTEGRATION = mujoco.mjtState.mjSTATE_INTEGRATION
@@ -178,6 +180,75 @@ def test_labels_tell_close_times_apart(scene: Scene, poses: np.ndarray, gl: None
         assert (panel(strip, 0) != panel(strip, 1)).any()
 
 
+# --- others in the same picture
+
+MAGENTA = (1.0, 0.0, 1.0, 1.0)
+
+
+def magenta(picture: np.ndarray) -> np.ndarray:
+    """Pixels of that hue, in light or shade; nothing else in a picture has it."""
+    red, green, blue = np.moveaxis(picture.astype(int), 2, 0)
+    return (np.minimum(red, blue) - green > 40) & (np.abs(red - blue) < 40)
+
+
+@pytest.fixture(scope="module")
+def with_ball() -> tuple[Scene, np.ndarray, np.ndarray]:
+    """A scene with a ball, somebody who stands and somebody who lies, the ball beside both at the same place."""
+    scene = Scene(humanoid(), [Ball()])
+    ball = scene.props[0].name
+    stands, lies = (
+        scene.placed(state, ball, (0.3, 0.5, 1.2)) for state in (scene.state(), scene.state("t-pose", "supine"))
+    )
+    return scene, stands, lies
+
+
+def test_others_are_drawn_in_their_colours_and_leave_no_trace(
+    with_ball: tuple[Scene, np.ndarray, np.ndarray], gl: None
+) -> None:
+    scene, stands, lies = with_ball
+    with film.Canvas(scene, 120, 120) as canvas:
+        view = film.Camera().frame([np.concatenate([canvas.outline(stands), canvas.outline(lies)])], 1.0)[0]
+        canvas.draw(stands, view)  # a context's first picture may differ from later ones by a bit
+        plain = canvas.draw(stands, view)
+        both = canvas.draw(stands, view, [(lies, MAGENTA)])
+        again = canvas.draw(stands, view, [])
+        faint = canvas.draw(stands, view, [(lies, (*MAGENTA[:3], 0.1))])
+        tinted = canvas.draw(stands, view, rgba=MAGENTA)
+    np.testing.assert_array_equal(plain, again)
+    assert not magenta(plain).any()
+    assert magenta(both).sum() > 300
+    green = [picture[magenta(both), 1].mean() for picture in (both, faint, plain)]
+    assert green[0] + 20 < green[1] < green[2] - 20  # the ground shines through who is translucent
+    changed = (tinted != plain).any(2)
+    assert magenta(tinted).sum() > 300 and magenta(tinted)[changed].mean() > 0.8  # ground and ball stay as they are
+
+
+def test_of_others_the_characters_alone_are_drawn(with_ball: tuple[Scene, np.ndarray, np.ndarray], gl: None) -> None:
+    scene, stands, lies = with_ball
+    elsewhere = scene.placed(lies, scene.props[0].name, (-0.3, -0.5, 1.2))
+    with film.Canvas(scene, 120, 120) as canvas:
+        view = film.Camera().frame([canvas.outline(stands)], 1.0)[0]
+        canvas.draw(stands, view)
+        alone = canvas._scene.ngeom
+        one, other = (canvas.draw(stands, view, [(state, MAGENTA)]) for state in (lies, elsewhere))
+        added = [geom.objid for geom in canvas._scene.geoms[alone : canvas._scene.ngeom]]
+        body = np.flatnonzero(canvas.model.body_rootid[canvas.model.geom_bodyid] == canvas.model.body("pelvis").id)
+        shown = np.isin(canvas.model.geom_group[body], (0, 1, 2))
+    np.testing.assert_array_equal(one, other)
+    assert sorted(added) == body[shown].tolist()  # no ground, no ball, nothing twice
+
+
+def test_more_others_than_fit_are_refused(
+    with_ball: tuple[Scene, np.ndarray, np.ndarray], gl: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene, stands, lies = with_ball
+    monkeypatch.setattr(canvas_module, "MOST", 150)
+    with film.Canvas(scene, 16, 16) as canvas:
+        view = film.Camera().frame([canvas.outline(stands)], 1.0)[0]
+        with pytest.raises(UserError, match="a picture has room for 150 geoms, and the states are more: draw fewer"):
+            canvas.draw(stands, view, [(lies, MAGENTA)] * 3)
+
+
 def test_canvas_closes_twice(scene: Scene, gl: None) -> None:
     canvas = film.Canvas(scene, 16, 16)
     canvas.close()
@@ -249,7 +320,7 @@ def test_without_opengl_the_error_names_packages(
         assert os.environ["MUJOCO_GL"] == backend
         raise OSError("gone")
 
-    monkeypatch.setattr(film, "_open_backend", missing)
+    monkeypatch.setattr(opengl, "open_backend", missing)
     monkeypatch.delenv("MUJOCO_GL", raising=False)
     if chosen:
         monkeypatch.setenv("MUJOCO_GL", chosen)

@@ -36,9 +36,9 @@ class AttractionSettings:
     """How trees are asked and followed."""
 
     tree: str = ""  # by which it gets up: one that ships, a file, or '' for all that ship
-    candidates: int = 200  # V, alborno2016 section 4.2: 50 to 250
+    candidates: int = 400  # V, alborno2016 section 4.2: 50 to 250; who strays early costs little
     ahead: float = 1 / 15  # s from a question to its answer at least; not given; ours
-    search: float = 2.0  # s of a search online where no branch leads to the goal, 0 for none; not given; ours
+    search: float = 1.0  # s of a search online where no branch leads to the goal, 0 for none; not given; ours
     pause: float = 0.5  # s that it must stand slowly between two acts; not given; ours
     steps: int = 1200  # physics steps of a question in a frame; not given; ours: 27 ms on two cores
 
