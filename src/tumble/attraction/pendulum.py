@@ -30,7 +30,7 @@ VERSION = 1  # of what rollouts mean
 UP = math.pi  # rad, of every joint where it stands
 RADIUS = 0.01  # of Omega_0, alborno2016 section 5
 SPEEDS = 0.1  # weight of speeds over that of angles, s, alborno2016 section 4.4
-EFFORT = 1e-7  # w2 over w1, kg rad / (N m)^2; not given; ours
+EFFORT = 1e-7  # w2 over w1 of eq. 2, kg rad / (N m)^2: hardly any; not given; ours
 THIN = 1e-3  # of a link's inertia about its own axis, over that across; nothing turns about it
 REFERENCES = (UP - 2 * math.pi, UP + 2 * math.pi)  # rad, bounds; not given; ours
 
@@ -43,6 +43,7 @@ class Links:
       name: how it is called.
       links: how many, alike.
       reach: of the domain of level 1 to either side of standing, rad.
+      effort: w2 over w1 of eq. 2, kg rad / (N m)^2.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Links:
     strength: float = 200.0  # N m, alborno2016 section 5
     length: float = 0.5  # m; not given; ours
     damping: float = 0.0  # N m s/rad of the joints beside k_d; not given; ours
+    effort: float = EFFORT
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -71,8 +73,10 @@ class Pendulum(System):
 
     Departures: the paper gives neither the links' length nor where their mass is, neither damping nor how theta_2 is
     measured. Here a link is a thin uniform rod of `Links.length`, the joints have no damping of their own but k_d of
-    eq. 1, gravity is 9.81 m/s^2, and theta_2 is the angle of the joint, which PD control drives. The paper divides
-    the double pendulum's domain in subsets without saying how; here they are squares that grow alike.
+    eq. 1, gravity is 9.81 m/s^2, and theta_2 is the angle of the joint, which PD control drives. The integrator of the
+    PD drive damps such stiff springs more than k_d does: a rod of 0.5 m comes to rest at 10.5 / s, not at k_d / 2 I =
+    1.9 / s. With k_d alone hundreds of edges do not cover a quarter of the domain. The paper divides the double
+    pendulum's domain in subsets without saying how; here they are squares that grow alike. w1 and w2 are not given.
     """
 
     def __init__(self, links: Links, threads: int = 1) -> None:
@@ -82,7 +86,7 @@ class Pendulum(System):
         self._drive = self._bodies.drive
         self.joints = links.links
         self.low, self.high = self._drive.low[: self.joints], self._drive.high[: self.joints]
-        self.effort = EFFORT
+        self.effort = links.effort
         self.recipe = {
             "body": links.name,
             "drive": Pd.name,
