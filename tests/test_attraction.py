@@ -9,10 +9,11 @@ from tumble.attraction.asking import ask
 from tumble.attraction.attracted import Attracted, acts_of
 from tumble.attraction.first import first_points
 from tumble.attraction.growing import Growth
-from tumble.attraction.inquiry import AttractionSettings
+from tumble.attraction.inquiry import AttractionSettings, Inquiry
 from tumble.attraction.progress import Phase
 from tumble.attraction.questions import Question
 from tumble.attraction.references import EVERY, kinematic, points_of, references
+from tumble.attraction.shipped import tree_named
 from tumble.attraction.store import TreeFile
 from tumble.attraction.systems import system_named
 from tumble.attraction.tree import ROOT, Tree
@@ -337,3 +338,34 @@ def test_what_it_refuses(file, want, message):
 def test_another_body_is_refused(file):
     with pytest.raises(UserError, match="trees that ship are of the body 'humanoid25', here it is 'humanoid'"):
         Attracted(Scene(character("humanoid")), AttractionSettings(tree=str(file)))
+
+
+def test_what_failed_is_asked_again_from_elsewhere():
+    tree = tree_named("stand-crouch")
+    system = tree.system
+    lying = system_named("getup-1")
+    inquiry = Inquiry(AttractionSettings(search=0.0), seed=0)
+
+    def exhausted(state):
+        row = system.bodies.rows(state[None])[0]
+        inquiry.ask(system, row, [tree], None, True, lambda frames: np.empty((0, system.drive.size)))
+        found = inquiry.exhausted
+        for _ in range(200):
+            inquiry.work()
+        assert inquiry.answer(state) is None
+        return found
+
+    here, there = lying.sample(1.0, 2, np.random.default_rng(0))
+    assert [exhausted(state) for state in (here, here, there, there)] == [False, True, False, True]
+
+
+def test_who_strays_from_its_branch_is_left_and_who_comes_to_stand_is_not():
+    tree = tree_named(SKILL)
+    system, states = tree.system, tree.system.sample(8.0, 3, np.random.default_rng(5))
+    for state in states:
+        nodes, _ = tree.nearest(state, 60, tree.heads)
+        starts, tracks = np.tile(state, (len(nodes), 1)), [tree.track(node) for node in nodes]
+        whole, left = system.roll(starts, tracks), system.roll(starts, tracks, ways=tree.ways(nodes))
+        assert np.array_equal(whole.reached, left.reached)
+        assert left.steps < 0.7 * whole.steps
+        assert np.isfinite(left.misses).all()

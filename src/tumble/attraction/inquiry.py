@@ -102,7 +102,7 @@ class Inquiry:
 
     def forget(self) -> None:
         """Somebody who knows what to do, or is elsewhere, has tried nothing."""
-        self._tried = set[tuple[int, int]]()
+        self._tried, self._where = set[tuple[int, int]](), np.empty(0)
         self._best: tuple[float, Place | None] = (math.inf, None)
         self._asked, self.exhausted = 0, False
 
@@ -141,6 +141,9 @@ class Inquiry:
           going: the branch that is followed, and its frame: the rest of it may do in spite of what happened.
         """
         state = system.bodies.motion(row)
+        if self._where.size and system.distances(state[None], self._where)[0] > ASTRAY:
+            self.forget()
+        self._where = self._where if self._where.size else state.copy()
         near = self._nearest(trees, state, facing)
         self.distance = near[0][0]
         self.ghosts = np.array([_placed(tree, node, state, facing) for _, tree, node in near[:GHOSTS]])

@@ -45,7 +45,7 @@ def build(arguments: Sequence[str]) -> int:
 
         Usual are USUAL.
 
-        Example, for a day or two: tumble tree build getup-1
+        Example, in an hour or so on two cores: tumble tree build getup-1
 
         Example, in seconds: tumble tree build pendulum --inside 30 --jobs 2
 
