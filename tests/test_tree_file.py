@@ -72,6 +72,16 @@ def test_a_tree_that_was_broken_off_is_the_same_in_the_end(whole, tmp_path):
     assert dump(grow(path)) == dump(whole)  # nothing is left to do
 
 
+def test_a_level_that_the_last_attempts_open_again_is_finished(tmp_path):
+    growth = replace(SMALL, seed=1, inside=2, attempts=40)
+    path = grow(tmp_path / "a.tree", growth)
+    found = read_file(path)
+    assert stage_of(growth, found.outcomes) is None
+    assert stage_of(growth, found.outcomes[:-3]) is not None  # it was opened again, or went on to its end
+    halves = grow(tmp_path / "b.tree", growth, most=29)  # where it was thought to be done before
+    assert dump(grow(halves, growth)) == dump(path)
+
+
 def test_what_is_read_is_what_was_grown(whole):
     found = read_file(whole)
     assert (found.name, found.growth, found.earlier, found.mended) == ("pendulum", SMALL, [], [])

@@ -241,6 +241,9 @@ def grow(name: str, tree: Tree, growth: Growth, outcomes: list[Outcome], pool: E
             while len(waiting) < growth.lag and (number := done + len(waiting)) not in waiting:
                 known = outcomes[: max(0, number - growth.lag + 1)]
                 stage = stage_of(growth, known)
+                if stage is None and not waiting:  # the last of those under way may have opened a level again
+                    known = outcomes[:]
+                    stage = stage_of(growth, known)
                 if stage is None:
                     break
                 plain = tree.plain(offset + sizes[len(known)])
