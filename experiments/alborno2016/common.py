@@ -64,3 +64,11 @@ def measured(
                 write(name, told)
                 print(f"{name}: {len(told['rows'])} of {len(jobs)}", missing[index], file=sys.stderr, flush=True)
     return [kept[key] for key in keys]
+
+
+def ran(*words: object, seed: int, trials: int) -> Row:
+    """What `tumble run` says of so many trials, by one thread, and the command."""
+    command = ["run", *map(str, words), "--trials", str(trials), "--seed", str(seed), "--threads", "1", "--json"]
+    answer = subprocess.run([sys.executable, "-m", "tumble", *command], capture_output=True, text=True, check=True)
+    kept = ("successes", "trials", "metrics", "realtime_factor", "plan_ms")
+    return {"command": "tumble " + " ".join(command), **{key: json.loads(answer.stdout)[key] for key in kept}}

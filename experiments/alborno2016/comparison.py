@@ -10,31 +10,23 @@ every alpha.
 """
 
 import argparse
-import json
-import subprocess
-import sys
 from typing import Any
 
-from common import measured
+from common import measured, ran
 
 LEVELS, SEED, TRIALS = (2, 6, 8), 82_000, 10
 
 
 def job(controller: str, alpha: int, seed: int, trials: int) -> dict[str, Any]:
     """What `tumble run` says of so many states."""
-    words = ["getup-tree", "--strategy", "1", "--alpha", str(alpha), "--controller", controller]
-    options = ["--trials", str(trials), "--seed", str(seed), "--threads", "1", "--json"]
-    command = [sys.executable, "-m", "tumble", "run", *words, *options]
-    answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    found = json.loads(answer)
-    kept = ("successes", "trials", "metrics", "realtime_factor", "plan_ms")
-    return {"command": "tumble run " + " ".join([*words, *options]), **{key: found[key] for key in kept}}
+    return ran("getup-tree", "--strategy", 1, "--alpha", alpha, "--controller", controller, seed=seed, trials=trials)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="*", default=["tree", "smc", "cpbp"])
     parser.add_argument("--blocks", type=int, default=3, help=f"of {TRIALS} states each")
+    parser.add_argument("--seed", type=int, default=SEED, help="of the first state")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--again", action="store_true")
@@ -43,8 +35,9 @@ def main() -> None:
         print(job("tree", 6, SEED, 3))
         return
     for controller in chosen.only:
-        jobs = [(controller, a, SEED + TRIALS * i, TRIALS) for a in LEVELS for i in range(chosen.blocks)]
-        rows = measured(f"comparison-{controller}", job, jobs, chosen.jobs, chosen.again)
+        jobs = [(controller, a, chosen.seed + TRIALS * i, TRIALS) for a in LEVELS for i in range(chosen.blocks)]
+        name = f"comparison-{controller}" + (f"-{chosen.seed}" if chosen.seed != SEED else "")
+        rows = measured(name, job, jobs, chosen.jobs, chosen.again)
         for alpha in LEVELS:
             mine = [row for row in rows if row["job"][1] == alpha]
             won, all_of = (sum(row[key] for row in mine) for key in ("successes", "trials"))
