@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tumble.attraction.connecting import UNSTABLE, optimiser
-from tumble.attraction.questions import Place
+from tumble.attraction.questions import Place, Pursuit
 from tumble.attraction.references import EVERY, points_of, references
 from tumble.attraction.rolling import Rolling
 from tumble.attraction.upright import UprightSystem
@@ -36,18 +36,14 @@ class Searching:
         check_number("spread", self.spread, 0, above=True)
 
 
-class Search:
+class Search(Pursuit):
     """How must a branch be changed at its beginning to lead to the goal from a state?
 
     u = u_branch + u_new: u_branch is the PD control of the branch's references, u_new = k_p d(t), d a cubic B-spline of
     offsets that ends after `Searching.seconds`. The cost is eq. 2 with x_d = x_goal, at the branch's end. It ends at
     the first rollout that comes to the goal and stays there.
 
-    Attributes:
-      found: the branch that was changed, where that leads to the goal; None where it does not.
-      track: (frames, size) of the changed branch.
-      expected: (frames + 1, nstate) on it.
-      asked: rollouts so far.
+    Attributes as of `Pursuit`, its track that of the changed branch, and
       cost: the least so far, kg rad.
 
     Departures: the paper's u_new is another PD controller's, which doubles the gains of all joints while it acts; its
@@ -59,54 +55,36 @@ class Search:
         settings: Searching = Searching(),
     ) -> None:  # fmt: skip
         """From a whole state row, around the branch of a node; it shall lead to facing a heading, rad, or anywhere."""
+        super().__init__()
         self._system, self._row, self._place, self._heading = system, row, place, heading
         self._settings, tree = settings, place[0]
         self._branch = tree.track(place[1])
         count = min(points_of(settings.seconds), 1 + len(self._branch) // EVERY)
         self._shape = (max(count, 2), system.joints)
         self._search = optimiser(np.zeros(self._shape).ravel(), settings.spread, settings.population, rng)
-        self._rolling: Rolling | None = None
         self._asked: list[np.ndarray] = []
-        self._tracks: list[np.ndarray] = []
-        self.found: Place | None = None
-        self.track, self.expected = np.empty((0, 0)), np.empty((0, 0))
-        self.asked, self.cost, self._generation = 0, np.inf, 0
+        self.cost, self._generation = np.inf, 0
 
     @property
     def tried(self) -> list[Place]:
-        """Nodes that were asked in vain as they are: none."""
+        """None, as they are."""
         return []
 
     @property
     def done(self) -> bool:
-        """Whether it has found something, or has spent its generations."""
         spent = self._rolling is None and self._generation >= self._settings.generations
         return self.found is not None or spent
-
-    def work(self, steps: int) -> None:
-        """Simulate about so many physics steps more."""
-        while steps > 0 and not self.done:
-            rolling = self._rolling or self._next()
-            before = rolling.rolled.steps
-            rolling.advance()
-            steps -= rolling.rolled.steps - before
-            reached = rolling.rolled.reached
-            if reached.any():
-                row = int(reached.argmax())
-                self.found, self.track = self._place, self._tracks[row]
-                self.expected = rolling.rolled.trace[row, : len(self.track) + 1]
-            if reached.any() or not rolling.alive.size:
-                self._learn(rolling)
 
     def _next(self) -> Rolling:
         """Begin the next generation; the first rollout of all has no offsets."""
         self._asked = [np.asarray(one) for one in self._search.ask()]
         if self._generation == 0:
             self._asked[0] = np.zeros_like(self._asked[0])
-        self._tracks = [self.changed(one.reshape(self._shape)) for one in self._asked]
-        rows = np.tile(self._row, (len(self._tracks), 1))
-        self._rolling = self._system.rolling(rows, self._tracks, len(self._branch), hold=True, heading=self._heading)
-        return self._rolling
+        tracks = [self.changed(one.reshape(self._shape)) for one in self._asked]
+        self._followed = [(self._place, track) for track in tracks]
+        self.asked += len(tracks)
+        rows = np.tile(self._row, (len(tracks), 1))
+        return self._system.rolling(rows, tracks, len(self._branch), hold=True, heading=self._heading)
 
     def changed(self, offsets: np.ndarray) -> np.ndarray:
         """The branch's track (frames, size) with offsets (count, joints), rad, on its references; none at their end."""
@@ -117,10 +95,9 @@ class Search:
         track[: len(added)] += added
         return np.clip(track, np.tile(system.low, 2), np.tile(system.high, 2))
 
-    def _learn(self, rolling: Rolling) -> None:
+    def _learn(self, misses: np.ndarray) -> None:
         """End a generation: what it cost moves the next."""
-        misses = rolling.rolled.misses
         costs = np.where(np.isfinite(misses), misses, UNSTABLE)
         self.cost = min(self.cost, float(costs.min()))
         self._search.tell(self._asked, costs.tolist())
-        self._rolling, self._generation, self.asked = None, self._generation + 1, self.asked + len(costs)
+        self._generation += 1

@@ -19,7 +19,7 @@ from itertools import pairwise
 import numpy as np
 
 from tumble.attraction.hybrid import Search
-from tumble.attraction.questions import TOGETHER, Place, Question, system_of
+from tumble.attraction.questions import TOGETHER, Place, Pursuit, Question, system_of
 from tumble.attraction.rolling import HOLD
 from tumble.attraction.tree import Tree
 from tumble.attraction.upright import UprightSystem
@@ -94,7 +94,7 @@ class Inquiry:
 
     def __init__(self, settings: AttractionSettings, seed: int) -> None:
         self.settings, self._rng = settings, np.random.default_rng(seed)
-        self._question: Question | Search | None = None
+        self._question: Pursuit | None = None
         self._system: UprightSystem | None = None
         self._then = np.empty(0)
         self.due, self.distance, self.ghosts = 0, math.nan, np.empty((0, 0))

@@ -10,6 +10,7 @@ asked at once.
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -26,14 +27,63 @@ TOGETHER = 8  # nodes that are asked at a time
 Place: TypeAlias = tuple[Tree, int]  # a node of a tree
 
 
-class Question:
-    """Whose branch leads to the goal from a state?
+class Pursuit(ABC):
+    """Rollouts over several frames of somebody's live world, until one of them comes to the goal and stays there.
 
     Attributes:
-      found: the node whose branch does, and its tree; None where none was found.
-      track: (frames, size) of that branch.
+      found: the node whose branch was followed there, and its tree; None where none was found.
+      track: (frames, size) that was followed.
       expected: (frames + 1, nstate) on it.
-      asked: how many nodes have been asked.
+      asked: how many nodes or rollouts have been begun.
+    """
+
+    def __init__(self) -> None:
+        self.found: Place | None = None
+        self.track, self.expected = np.empty((0, 0)), np.empty((0, 0))
+        self.asked = 0
+        self._rolling: Rolling | None = None
+        self._followed: Sequence[tuple[Place, np.ndarray]] = ()  # node and track of every row that rolls
+
+    @property
+    @abstractmethod
+    def tried(self) -> Sequence[Place]:
+        """Nodes whose branches were followed in vain as they are."""
+
+    @property
+    @abstractmethod
+    def done(self) -> bool:
+        """Whether it has found something, or has nothing left to try."""
+
+    @abstractmethod
+    def _next(self) -> Rolling:
+        """Begin the next rollouts, of `_followed`."""
+
+    @abstractmethod
+    def _learn(self, misses: np.ndarray) -> None:
+        """What the rollouts that are over missed the goal by, kg rad, in the order of `_followed`."""
+
+    def work(self, steps: int) -> None:
+        """Simulate about so many physics steps more."""
+        while steps > 0 and not self.done:
+            if self._rolling is None:
+                self._rolling = self._next()
+            rolling, before = self._rolling, self._rolling.rolled.steps
+            rolling.advance()
+            steps -= rolling.rolled.steps - before
+            reached = rolling.rolled.reached
+            if reached.any():
+                row = int(reached.argmax())
+                self.found, self.track = self._followed[row]
+                self.expected = rolling.rolled.trace[row, : len(self.track) + 1]
+            if reached.any() or not rolling.alive.size:
+                self._rolling = None
+                self._learn(rolling.rolled.misses)
+
+
+class Question(Pursuit):
+    """Whose branch leads to the goal from a state?
+
+    Attributes as of `Pursuit`, and
       best: how far from the goal the best of those that failed ended, kg rad, and which that was.
     """
 
@@ -42,53 +92,31 @@ class Question:
 
         The system is one whose goal all trees share.
         """
+        super().__init__()
         self._system, self._row, self._places, self._heading = system, row, places, heading
-        self._rolling: Rolling | None = None
-        self._some: Sequence[Place] = ()
-        self.found: Place | None = None
-        self.track, self.expected = np.empty((0, 0)), np.empty((0, 0))
-        self.asked = 0
         self.best: tuple[float, Place | None] = (math.inf, None)
 
     @property
     def tried(self) -> Sequence[Place]:
-        """Those whose rollouts are over."""
-        return self._places[: self.asked - (0 if self._rolling is None else len(self._some))]
+        return self._places[: self.asked - (0 if self._rolling is None else len(self._followed))]
 
     @property
     def done(self) -> bool:
-        """Whether it is answered, or nobody is left to ask."""
         return self.found is not None or (self._rolling is None and self.asked >= len(self._places))
-
-    def work(self, steps: int) -> None:
-        """Simulate about so many physics steps more."""
-        while steps > 0 and not self.done:
-            rolling = self._rolling or self._next()
-            before = rolling.rolled.steps
-            rolling.advance()
-            steps -= rolling.rolled.steps - before
-            reached = rolling.rolled.reached
-            if reached.any():
-                row = int(reached.argmax())
-                self.found = tree, node = self._some[row]
-                self.track = tree.track(node)
-                self.expected = rolling.rolled.trace[row, : len(self.track) + 1]
-            if reached.any() or not rolling.alive.size:
-                self._rolling = None
-                misses = rolling.rolled.misses
-                if misses.min() < self.best[0]:
-                    self.best = float(misses.min()), self._some[int(misses.argmin())]
 
     def _next(self) -> Rolling:
         """Begin with the next nodes."""
-        self._some = self._places[self.asked : self.asked + TOGETHER]
-        self.asked += len(self._some)
-        tracks = [tree.track(node) for tree, node in self._some]
-        rows = np.tile(self._row, (len(tracks), 1))
-        longest = max(len(track) for track in tracks)
-        ways = np.array([self._ways(tree, node) for tree, node in self._some])
-        self._rolling = self._system.rolling(rows, tracks, longest, True, self._heading, ways)
-        return self._rolling
+        some = self._places[self.asked : self.asked + TOGETHER]
+        self.asked += len(some)
+        tracks = [tree.track(node) for tree, node in some]
+        self._followed = list(zip(some, tracks, strict=True))
+        rows, longest = np.tile(self._row, (len(tracks), 1)), max(len(track) for track in tracks)
+        ways = np.array([self._ways(tree, node) for tree, node in some])
+        return self._system.rolling(rows, tracks, longest, True, self._heading, ways)
+
+    def _learn(self, misses: np.ndarray) -> None:
+        if misses.min() < self.best[0]:
+            self.best = float(misses.min()), self._followed[int(misses.argmin())][0]
 
     def _ways(self, tree: Tree, node: int) -> np.ndarray:
         """`Tree.ways` of a node, as if the tree had been grown for how the body lies, or shall face."""
