@@ -21,10 +21,18 @@ from tumble.attraction.tree import Tree
 from tumble.attraction.upright import UprightSystem
 from tumble.errors import UserError
 
-TOGETHER = 8  # nodes that are asked at a time
+TOGETHER = 16  # nodes that are asked at a time
+SOON = 8  # nodes of short branches, who stand and have no time to lose
+SHORT = 75  # frames of such a branch
+LEAST = 24  # physics steps that a frame of rollouts counts as: so few take as long as that many
 
 
 Place: TypeAlias = tuple[Tree, int]  # a node of a tree
+
+
+def together(places: Sequence[Place]) -> Sequence[Place]:
+    """The first of some nodes, as many as are asked at a time."""
+    return places[: SOON if places and places[0][0].duration(places[0][1]) <= SHORT else TOGETHER]
 
 
 class Pursuit(ABC):
@@ -69,7 +77,7 @@ class Pursuit(ABC):
                 self._rolling = self._next()
             rolling, before = self._rolling, self._rolling.rolled.steps
             rolling.advance()
-            steps -= rolling.rolled.steps - before
+            steps -= max(rolling.rolled.steps - before, LEAST)
             reached = rolling.rolled.reached
             if reached.any():
                 row = int(reached.argmax())
@@ -106,7 +114,7 @@ class Question(Pursuit):
 
     def _next(self) -> Rolling:
         """Begin with the next nodes."""
-        some = self._places[self.asked : self.asked + TOGETHER]
+        some = together(self._places[self.asked :])
         self.asked += len(some)
         tracks = [tree.track(node) for tree, node in some]
         self._followed = list(zip(some, tracks, strict=True))
