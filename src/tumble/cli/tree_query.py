@@ -30,7 +30,7 @@ from tumble.errors import check_number
 from tumble.offline.jobs import as_done
 from tumble.offline.workers import cores, workers
 
-TOGETHER = 5  # states of a job
+TOGETHER = 2  # states of a job
 FRESH = 2  # beside seed and number, which are those of an attempt, too; 1 is `tumble.attraction.growing`'s
 SURE = 1.96  # standard deviations: 95 %
 
