@@ -170,9 +170,11 @@ def test_the_tab_tells_what_it_does(tmp_path):
         root = "[...frame.bodies.slice(7, 10)]"
         near = f"Math.hypot(...link.ghosts.sticks[0][0].slice(0, 2).map((x, i) => x - {root}[i]))"
         assert window.look(near) < 0.5  # they are where it is
-        window.part("act-jump").click()
-        window.page.get_by_text("no tree 'jump'; trees that ship").wait_for()
+        window.part("speed").get_by_text("1", exact=True).click()
         window.part("feet").click()
         window.until_text("tree-at", "stands")
         window.until("link.ghosts.sticks.length === 0")
-        assert math.isclose(window.number("candidates"), 100) and not window.complaints
+        window.part("act-jump").click()
+        window.until("frame.doing.startsWith('jump')")
+        window.until_text("tree-at", "stands")
+        assert math.isclose(window.number("candidates"), 400) and not window.complaints
