@@ -54,6 +54,8 @@ class GrowthOptions:
     """Of a new edge."""
     full: Literal["yes", "no"] | None = None
     """Whether optimisations roll out whole branches (section 6.1), or the new edge alone."""
+    after: str | None = None
+    """A tree at whose branches' ends this one shall go on (section 4.6); levels are then those of its domain."""
 
     def changed(self, growth: Growth, further: bool = False) -> Growth:
         """A growth in which what was given is otherwise; `further` levels come after those that there are."""
@@ -108,8 +110,6 @@ class BuildOptions(GrowthOptions):
     """Levels that are grown by rrtfc before dfc begins."""
     step: float | None = None
     """By which rrtfc extends the tree, kg rad; inf connects each state itself."""
-    after: str | None = None
-    """A tree at whose branches' ends this one shall go on (section 4.6); levels are then those of its domain."""
 
 
 @dataclass(frozen=True)
