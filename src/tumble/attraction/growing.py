@@ -60,6 +60,11 @@ class Growth:
         levels are then those of that tree's domain.
       seed: of all that is random.
       connecting: how hard connections are tried.
+
+    Departures: the paper aims at the nearest node by eq. 3, here at the one whose branch came nearest to the goal when
+    it was asked (`Aim.BEST`), which needs fewer optimisations. Its V is 50 to 250, here up to 400, because rollouts
+    that stray from their branch are left early (`tumble.attraction.rolling.WAYS`), which it does not do. It ends a
+    level after K_i samples, here also where `inside` or `share` say that it is covered.
     """
 
     levels: tuple[float, ...]

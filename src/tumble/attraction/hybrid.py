@@ -2,7 +2,7 @@
 
     search = Search(system, row, (tree, node), heading=0.0, rng=rng)
     while not search.done:
-        search.work(1200)                # physics steps; in every frame some
+        search.work(900)                 # physics steps; in every frame some
     search.found, search.track, search.expected
 
 It is asked as a `Question` is, over several frames, and answers alike.

@@ -2,7 +2,7 @@
 
     question = Question(system, row, [(tree, node), ...], heading=0.0)
     while not question.done:
-        question.work(1200)              # physics steps; in every frame some
+        question.work(900)               # physics steps; in every frame some
     question.found, question.track, question.expected
 
 The same rollouts as those of `ask`, a few at a time, the first success ends it. Several trees with one goal can be

@@ -7,9 +7,9 @@ import numpy as np
 
 from tumble.attraction.attracted import Attracted
 from tumble.attraction.inquiry import AttractionSettings
+from tumble.attraction.questions import system_of
 from tumble.attraction.shipped import file_of, tree_named
 from tumble.attraction.store import read_tree
-from tumble.attraction.systems import system_named
 from tumble.characters import character
 from tumble.errors import UserError
 from tumble.goals.wants import Balance
@@ -29,7 +29,7 @@ def measure(name: str, level: float, seconds: float, threads: int) -> dict[str, 
       seconds: of simulated time in all.
       threads: for the physics; 0: one per core.
     """
-    system = system_named(tree_named(name).system.recipe.get("skill", name), threads)  # which reading would make, too
+    system = system_of(tree_named(name, threads))  # which reading would make, too
     began = time.perf_counter()
     tree = read_tree(file_of(name), threads)
     load = time.perf_counter() - began
