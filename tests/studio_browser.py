@@ -141,14 +141,15 @@ class Window:
       complaints: errors of its console so far.
     """
 
-    def __init__(self, page: Any, studio: Studio) -> None:
+    def __init__(self, page: Any, studio: Studio, bone: str = "torso") -> None:
+        """Open it, and wait until a bone of the character is drawn."""
         self.page, self.complaints = page, list[str]()
         page.on("console", lambda said: said.type == "error" and self.complaints.append(said.text))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.set_default_timeout(1000 * PATIENCE)
         page.add_init_script(WATCH)
         page.goto(studio.address)
-        page.wait_for_function("window.tumble?.link.frames > 0 && tumble.view?.project('torso')", polling=50)
+        page.wait_for_function(f"window.tumble?.link.frames > 0 && tumble.view?.project('{bone}')", polling=50)
         page.evaluate("void watch()")  # a function that comes back would be called
 
     def part(self, name: str) -> Any:

@@ -340,6 +340,38 @@ def test_another_body_is_refused(file):
         Attracted(Scene(character("humanoid")), AttractionSettings(tree=str(file)))
 
 
+def test_who_is_about_to_crouch_stands_until_it_is_answered():
+    system, others = system_named("stand-crouch"), system_named("jump")
+    row = system.bodies.rows(system.pushed(np.array([0.0]), np.array([50.0])))[0]
+    nothing = np.empty((0, system.drive.size))
+    np.testing.assert_array_equal(system.after(row, nothing, 10), others.after(row, nothing, 10))
+
+
+def test_it_crouches_and_rises_after_a_leap(file):
+    session = begun(file, Do("jump; crouch; rise"), system_named("jump").target)
+    said = run(session, 8.0)
+    assert [word for word in said if word in ("jump", "stand-crouch", "crouch-stand")] == [
+        "jump", "stand-crouch", "crouch-stand",
+    ]  # fmt: skip
+    assert session.controller.progress.phase is Phase.STANDS
+
+
+def test_who_is_pushed_on_its_way_to_a_stance_expects_to_stay_there(file, monkeypatch):
+    session = begun(file, Do("crouch"), system_named("stand-crouch").target)
+    controller, asked = session.controller, []
+    while session.time < 5.0 and (controller.branch is None or controller.frame < len(controller.branch.track) - 3):
+        session.step()
+    assert controller.branch is not None
+    end, rest = controller.branch.tree.system.end, controller.branch.track[controller.frame :]
+    monkeypatch.setattr(controller.inquiry, "ask", lambda *arguments: asked.append(arguments[5](10)))
+    session.send(Push("torso", (4000.0, 0.0, 0.0), seconds=1 / 30))
+    while not asked and session.time < 10.0:
+        session.step()
+    assert asked[0].shape == (10, controller.drive.size)
+    np.testing.assert_array_equal(asked[0][-5:], np.tile(end, (5, 2)))
+    assert len(rest) < 5
+
+
 def test_what_failed_is_asked_again_from_elsewhere():
     tree = tree_named("stand-crouch")
     system = tree.system

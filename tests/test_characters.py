@@ -316,15 +316,15 @@ def test_a_planted_leg_ends_where_it_was_asked_to(scene, ahead, turn, lean):
 UPRIGHT = [*STANCES[:3], "humanoid25", *STANCES[3:]]
 ABLE = {
     "biped": [*UPRIGHT, "biped34", "big-bird", "raptor", "humanoid-walker"],
-    "planar": ["planar", "planar-walker"],
+    "planar": ["planar-bird", "planar", "planar-walker"],
     "legs-1": ["monoped"],
-    "legs-2": [*UPRIGHT, "biped34", "big-bird", "raptor", "planar", "humanoid-walker", "planar-walker"],
+    "legs-2": [*UPRIGHT, "biped34", "big-bird", "raptor", "planar-bird", "planar", "humanoid-walker", "planar-walker"],
     "legs-4": ["quadruped"],
     "hands": [*UPRIGHT, "biped34", "raptor", "humanoid-walker"],
     "palms": ["biped", "robot", "beast1", "beast2"],
     "toes": ["biped", "robot", "beast1", "beast2"],
     "jointed-back": ["biped", "robot", "beast1", "beast2"],
-    "steps": ["biped34", "big-bird", "raptor", "planar"],
+    "steps": ["biped34", "big-bird", "raptor", "planar-bird", "planar"],
     "pd": ["humanoid25"],
     "t-pose": [*UPRIGHT, "humanoid-walker"],
 }

@@ -14,6 +14,7 @@ from tumble.attraction.shipped import shipped
 from tumble.attraction.systems import SYSTEMS
 from tumble.characters import CAPABILITIES, CHARACTERS, character
 from tumble.cli import COMMANDS, bench_cold, bench_learners, dispatch
+from tumble.cli.tally import Tally
 from tumble.controllers import CONTROLLERS
 from tumble.errors import UserError
 from tumble.goals import GOALS
@@ -21,10 +22,12 @@ from tumble.live.learning import Learning
 from tumble.live.recording import Recording
 from tumble.live.session import Session
 from tumble.planners import PLANNERS, CEMSettings, CPBPSettings, MCTSSettings, PredictiveSamplingSettings
-from tumble.scenarios import SCENARIOS
+from tumble.scenarios import SCENARIOS, Result
 from tumble.simbicon.simbicon import BODIES
 from tumble.skills.acts import GoTo, Turn, Wait
 from tumble.skills.script import FORMS
+from tumble.stepping.base import BASES
+from tumble.tasks.library import TASKS
 from tumble.world.drives import DRIVES
 
 TINY = ["--samples", "4", "--horizon", "0.1", "--threads", "1"]
@@ -111,6 +114,8 @@ def test_list(capsys):
         "goals": GOALS,
         "systems": SYSTEMS,
         "trees": shipped(),
+        "tasks": TASKS,
+        "bases": BASES,
         "scripts": [form.shape for form in FORMS],
     }
     assert set(listed) == set(there)
@@ -730,16 +735,21 @@ print([name for name in sys.modules if name.split(".")[0] in ("nicegui", "uvicor
 # Mistakes -------------------------------------------------------------------------------------------
 
 BAD = [
-    (["frobnicate"], "no command 'frobnicate'; there are: bench, list, replay, run, strip, studio, tree"),
+    (
+        ["frobnicate"],
+        "no command 'frobnicate'; there are: bench, export, gait, list, replay, run, stones, strip, studio, task, tree",
+    ),
     (["rnu"], "(did you mean 'run'?)"),
     (
         ["run", "stnd"],
-        "no scenario 'stnd'; there are: ball, ball-light, ball-reach, course, crate-carry, crate-pull, "
-        "crate-push, crouch, crowd, dodge, dodge-heavy, duck, explosion, getup, getup-prone, getup-tree, "
-        "hop-projectiles, impulse, juggle, jump, learn-hop, learn-trot, learn-walk, obstacles, pick-up, "
-        "planar-net, pole, push, reach, sequence, simbicon-bird, simbicon-humanoid, simbicon-planar, "
-        "simbicon-raptor, stairs, stand, steer, steer-walk, step-over, stop, turbo, turn, twist, walk-bodies, "
-        "walk-on, walk-projectiles, walk-push, wall (did you mean 'stand'?)",
+        "no scenario 'stnd'; there are: ball, ball-light, ball-reach, bird-mania, course, crate-carry, "
+        "crate-pull, crate-push, crouch, crowd, dodge, dodge-heavy, duck, explosion, gaps, gaps-3d, gaps-push, "
+        "gaps-walker, getup, getup-prone, getup-tree, go-to-line, go-to-point, go-to-point-heading, heading, "
+        "heading-speed, hop-projectiles, impulse, juggle, jump, lamp-posts, learn-hop, learn-trot, learn-walk, "
+        "obstacles, path-3d, pick-up, planar-net, pole, push, reach, sequence, simbicon-bird, simbicon-humanoid, "
+        "simbicon-planar, simbicon-raptor, stairs, stand, steer, steer-walk, step-over, stepping-stones, stones, "
+        "stones-3d, stop, turbo, turn, twist, very-robust-walk, walk-bodies, walk-on, walk-projectiles, "
+        "walk-push, wall (did you mean 'stand'?)",
     ),
     (["run", "--json", "stand"], "name the scenario first: tumble run SCENARIO ...; there are: stand, push"),
     (["run", "stand", "--controller", "cpb"], "no controller 'cpb'; there are: "),
@@ -919,3 +929,12 @@ def test_ctrl_c_keeps_what_was_learned(tmp_path):
     words = [*SEARCH, "--seconds", "3600", "--learned", "a.learned", "--background", "--json"]
     assert json.loads(interrupted(words, tmp_path))["learned"] >= 10
     assert call(*SEARCH, "--seconds", "0.034", "--learned", tmp_path / "a.learned", "--frozen") == 0
+
+
+def test_successes_that_numpy_counts_are_told_as_json():
+    """A scenario of one's own judges by arrays."""
+    tally = Tally()
+    for seed, did in enumerate((True, False, True)):
+        tally.add(seed, Result(np.bool_(did), True, 1.0, 30, [0.01], 0, 0, {"falls": np.int64(1)}), 0.5)
+    told = json.loads(json.dumps(tally.summary("go-to-line", "task", "big-bird")))
+    assert (told["successes"], told["metrics"]["falls"]) == (2, 3)

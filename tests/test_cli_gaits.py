@@ -33,7 +33,10 @@ def test_pushes_slopes_and_steps_are_options(capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--gait", "sda"], "no gait 'sda' of 'biped34'; there are: backwards, in-place, jog, jolly-jog, proud, sad,"),
+        (
+            ["--gait", "sda"],
+            "no gait 'sda' of 'biped34'; there are: backwards, in-place, in-place-ahead,",
+        ),
         (["--gait", "sda"], "(did you mean 'sad'?)"),
         (["--gait", "lope"], "no gait 'lope' of 'biped34', but of big-bird; there are: backwards"),
         (["--slope", "50"], "slope must be a number -30 or more and at most 30, got 50"),
@@ -50,4 +53,4 @@ def test_gaits_are_listed_by_body(capsys):
     assert dispatch(["list", "--json"]) == 0
     listed = json.loads(said(capsys)[0])["gaits"]
     assert listed == {body: ", ".join(gait_names(body)) for body in BODIES}
-    assert listed["raptor"] == "walk, backwards, turn-left, turn-right"
+    assert listed["raptor"] == "walk, backwards, in-place, turn-left, turn-left-sharp, turn-right, turn-right-sharp"

@@ -25,7 +25,7 @@ from tumble.attraction.growing import Aim, Growth, Method
 from tumble.attraction.shipped import shipped
 from tumble.attraction.store import read_file
 from tumble.attraction.systems import SYSTEMS
-from tumble.cli.tree_command import ACTIONS
+from tumble.cli.tree_command import GROUP
 from tumble.cli.tree_info import commands_of
 from tumble.cli.tree_options import BuildOptions, GrowthOptions, counted_up, words_of
 from tumble.cli.tree_query import interval
@@ -368,8 +368,8 @@ def test_help(capsys):
     for words in (["tree"], ["tree", "--help"]):
         assert call(*words) == 0
         out = capsys.readouterr().out
-        assert all(f"  {name} " in out for name in ACTIONS) and "examples:" in out
-    for name in ACTIONS:
+        assert all(f"  {name} " in out for name in GROUP.actions) and "examples:" in out
+    for name in GROUP.actions:
         assert call("tree", name, "--help") == 0
         assert f"tumble tree {name} " in plain(capsys.readouterr().out).partition("Example")[2]
 

@@ -9,7 +9,7 @@ import pytest
 
 from tumble.characters import biped, humanoid
 from tumble.errors import UserError
-from tumble.world.props import PARKED, PROPS, Ball, Box, Companion, Crate, prop_recipe, remake_prop
+from tumble.world.props import PARKED, PROPS, Ball, Box, Companion, Crate, Stone, prop_recipe, remake_prop
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
@@ -305,6 +305,7 @@ ANA = Companion("ana", biped(legs=1.1).recipe, (1.0, 2.0), 0.5, (1.0, 0.0, 0.5))
         Box("b", (1.0, 2.0, 3.0), (0.1, 0.2, 0.3), 0.5),
         Crate("c", turn=0.5, handles=((0.0, 0.1, 0.2),)),
         ANA,
+        Stone("d", (1.0, 0.2, 0.1), 0.3, tilt=(0.1, -0.05), depth=0.2),
     ],
     ids=lambda prop: prop.name,
 )
@@ -315,7 +316,7 @@ def test_a_recipe_makes_the_same_prop(prop):
 
 
 def test_every_kind_of_prop_is_under_contract():
-    assert set(PROPS.values()) == {Ball, Box, Crate, Companion}
+    assert set(PROPS.values()) == {Ball, Box, Crate, Companion, Stone}
 
 
 STRANGE = "not a scene of this version of tumble"

@@ -120,7 +120,8 @@ BAD = [
     (lambda: DRIVES.register("a", Far, "x"), "drive 'a' needs a group of actuators, 0 to 30"),
     (
         lambda: CONTROLLERS.register("a", str, "x"),
-        "controller 'a' takes name, make, summary and settings=..., controller=..., needs=..., acts=..., got less",
+        "controller 'a' takes name, make, summary and settings=..., controller=..., needs=..., other=..., acts=...,"
+        " got less",
     ),
 ]
 

@@ -34,9 +34,11 @@ SETTLED |= {"learn-walk", "learn-hop", "learn-trot", "stop", "planar-net"}
 SETTLED |= {"step-over", "duck", "stairs"}  # where things are is the scene's
 SETTLED |= {"pick-up", "crate-push", "crate-pull", "crate-carry", "course"}
 SETTLED |= {"walk-projectiles", "hop-projectiles"}  # before the first throw
-SETTLED |= {"sequence"}
+SETTLED |= {"sequence", "stepping-stones", "gaps-walker"}
 COURSE = {"way_seconds", "touches", "peak_torque"}
 HAULED = {"peak_torque", "along", "aside"}
+GAPS = {"course_seconds", "footfalls", "good_footfalls", "gaps_crossed"}
+STONES = {"stones", "mean_error", "largest_error"}
 COUNTED, FALLS = {"throws", "hits"}, {"downs", "resets"}
 LEARNED = {"stable_seconds", "stable_wall_seconds", "under_a_minute", "speed_along"} | FALLS
 TOUCHING = 0.0011  # m that SIMBICON's first foot is in the ground
@@ -44,6 +46,8 @@ DEEPEST = {"getup-tree": 0.02}  # m, of what was dropped and still comes to rest
 OWN = {
     **{name: {"facing_degrees", "up_seconds"} for name in ("getup-tree", "crouch", "jump", "twist", "sequence")},
     **{f"simbicon-{body}": {"speed"} for body in ("humanoid", "planar", "bird", "raptor")},
+    **dict.fromkeys(("gaps", "gaps-3d", "gaps-push", "gaps-walker"), GAPS), "path-3d": GAPS | {"way_points"},
+    "stones": STONES, "stones-3d": STONES, "stepping-stones": {"footfalls", "good_footfalls", "mean_share"},
     "steer": {"speed_along"}, "steer-walk": {"speed_error"},
     "dodge": COUNTED | {"balanced"}, "dodge-heavy": COUNTED | {"balanced"},
     "learn-walk": LEARNED, "learn-hop": LEARNED, "learn-trot": LEARNED,
@@ -53,6 +57,8 @@ OWN = {
     "pick-up": {"peak_torque", "taken_seconds"}, "crate-carry": {"peak_torque", "off_goal"},
     "crate-push": HAULED, "crate-pull": HAULED, "course": {"peak_torque", "way"},
     "planar-net": {"net_seconds", "speed_along"} | FALLS,
+    "lamp-posts": {"way_points", "course_seconds", "hardest_touch"},
+    "bird-mania": {"lanes_passed", "hits", "made_good", "course_seconds"},
     "walk-on": {
         "downs", "recovered", "on_feet", "rise_seconds", "slowest_rise", "again_seconds", "slowest_again", "rising",
         "speed_along",
@@ -359,8 +365,8 @@ def test_a_scenarios_scene_is_always_the_same(name):
 def test_other_characters_fit_every_scenario(name):
     """A body without toes, a biped, and in turn one of all: in all scenarios together everybody."""
     scenario, turn = SCENARIOS[name](), STANCES[list(SCENARIOS).index(name) % len(STANCES)]
-    own = scenario.controllers[0] in ("simbicon", "tree") or isinstance(scenario, PickUpCup)
-    # gaits and trees belong to a body, and what is picked up is within its reach
+    own = scenario.controllers[0] in ("simbicon", "task", "tree", "stones", "placer") or isinstance(scenario, PickUpCup)
+    # gaits, policies and trees belong to a body, and what is picked up is within its reach
     for body in scenario.characters[:1] if own else {"humanoid": 0, "biped": 0, turn: 0}:
         scene = scenario.scene(character(body))
         setup = scenario.setup(scene, np.random.default_rng(0))

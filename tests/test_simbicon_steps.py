@@ -5,13 +5,15 @@ from functools import partial
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from tumble.characters import character
+from tumble.control.stepping import step
 from tumble.errors import UserError
 from tumble.goals.wants import Go
 from tumble.scenarios.stepping import SLAB, SimbiconHumanoid, SimbiconPlanar, slabs
 from tumble.simbicon.body import MEMORY
-from tumble.simbicon.gait import BODIES, gait_names
+from tumble.simbicon.gait import BODIES, Gait, builtin_gaits, check_gait, gait_names, mirrored
 from tumble.simbicon.simbicon import Simbicon
 from tumble.world.scene import Ground, Scene
 from tumble.world.sims import Sims
@@ -115,6 +117,18 @@ def test_some_rows_step_and_others_rest(walker):
 # Choices --------------------------------------------------------------------------------------------
 
 
+def test_who_falls_takes_no_step_where_it_is_to_stay_upright(walker):
+    sims, same = started(walker), started(walker)
+    for both in (sims, same):
+        both.view("qvel")[1, 1] += 6.0  # m/s to the left
+        both.load(both.state.copy())
+    done, seconds = step(walker, sims, 1.2, upright=True), sims.view("time").ravel()
+    step(walker, same, 1.2)
+    assert done.tolist() == [True, False, True, True] and walker.fallen(sims).tolist() == [False, True, False, False]
+    assert seconds[1] < same.view("time").ravel()[1]
+    assert (sims.state[[0, 2, 3]] == same.state[[0, 2, 3]]).all()
+
+
 def test_every_row_has_its_own_gait(walker):
     """Numbers by row are what names one by one are."""
     names = ["walk", "sad", "proud", "in-place"]
@@ -143,11 +157,11 @@ def test_choices_and_headings_are_all_in_the_memory(walker):
 
 
 BAD = [
-    (np.array([0, 99]), None, 0.0, "numbers of gaits go from 0 to 8, got 99"),
-    (-1, None, 0.0, "numbers of gaits go from 0 to 8, got -1"),
+    (np.array([0, 99]), None, 0.0, "numbers of gaits go from 0 to 11, got 99"),
+    (-1, None, 0.0, "numbers of gaits go from 0 to 11, got -1"),
     (0.5, None, 0.0, "a gait is chosen by its name or by whole numbers, got 0.5"),
     ("walk", "sad", np.array([0.0, 0.2, 1.2, 0.0]), "weight must be a number 0 or more and at most 1, got 1.2"),
-    ("lope", None, 0.0, "no gait 'lope' of 'biped34', but of big-bird; there are: backwards, in-place, jog"),
+    ("lope", None, 0.0, "no gait 'lope' of 'biped34', but of big-bird; there are: backwards, in-place, in-place-ahead"),
     ("sda", None, 0.0, "(did you mean 'sad'?)"),
 ]
 
@@ -247,5 +261,112 @@ def test_bad_options_are_refused(option, message):
 
 
 def test_all_gaits_are_known_by_name():
-    assert sum(len(gait_names(body)) for body in BODIES) == 26
+    assert sum(len(gait_names(body)) for body in BODIES) == 37
     assert gait_names("humanoid") == []
+
+
+# Sided gaits ----------------------------------------------------------------------------------------
+
+
+def sided(gait: Gait, name: str = "sided", lift: float = 0.1) -> Gait:
+    """A gait of a state a leg: on the left foot as it was, on the right one for longer and with a higher hip."""
+    (state,) = gait.states
+    hip = state.joints["swing_hip"]
+    raised = replace(hip, bend=tuple((x, y + lift) for x, y in hip.bend))
+    other = replace(state, duration=1.25 * state.duration, joints={**state.joints, "swing_hip": raised})
+    return replace(gait, name=name, sided=True, states=(state, other))
+
+
+@pytest.fixture(scope="module")
+def bird() -> Simbicon:
+    """With its walk, one that is sided but the same on both legs, and one that is not."""
+    body = character("big-bird")
+    walk = builtin_gaits(body)["walk"]
+    same = replace(walk, name="same", sided=True, states=walk.states * 2)
+    right = replace(walk, name="right", states=sided(walk).states[1:])
+    return Simbicon(Scene(body, ground=Ground(friction=0.8)), [walk, same, sided(walk), right])
+
+
+def frames(walker: Simbicon, gait: str, other: str | None = None, weight: float = 0.0, many: int = 45) -> Sims:
+    sims = started(walker, 2)
+    walker.choose(sims, gait, other, weight)
+    for _ in range(many):
+        sims.act(walker.control(sims), walker.drive)
+    return sims
+
+
+def memory_but_gaits(sims: Sims) -> np.ndarray:
+    memory = sims.memory(MEMORY)
+    return np.stack([memory[name] for name in ("state", "phase", "stance", "footstrikes", "heading")])
+
+
+def test_two_equal_sides_are_a_gait_of_one_state(bird):
+    """To the last bit: which of two equal states is read does not matter."""
+    one, two = frames(bird, "walk"), frames(bird, "same")
+    np.testing.assert_array_equal(one.view("qpos"), two.view("qpos"))
+    np.testing.assert_array_equal(memory_but_gaits(one), memory_but_gaits(two))
+    assert (two.memory(MEMORY).footstrikes >= 3).all() and (two.memory(MEMORY).state == 0).all()
+
+
+def test_the_stance_leg_says_which_state_is_read(bird):
+    """A step on the left foot is the walk's, one on the right foot that of the gait of the other state."""
+    for stance, plain in enumerate(("walk", "right")):
+        pair = []
+        for gait in ("sided", plain):
+            sims = started(bird, 2)
+            bird.choose(sims, gait)
+            sims.memory(MEMORY).stance[:] = stance
+            sims.act(bird.control(sims), bird.drive)
+            pair.append(sims)
+        np.testing.assert_array_equal(pair[0].view("qpos"), pair[1].view("qpos"))
+        np.testing.assert_array_equal(memory_but_gaits(pair[0]), memory_but_gaits(pair[1]))
+
+
+def test_sided_gaits_mix_with_gaits_of_one_state(bird):
+    """On the left foot a mix with the walk is the walk, its duration too; on the right one it is in between."""
+    mixed, plain = frames(bird, "walk", "sided", 0.4, many=3), frames(bird, "walk", many=3)
+    np.testing.assert_allclose(mixed.view("qpos"), plain.view("qpos"), atol=1e-9)
+    sims = started(bird, 1)
+    bird.choose(sims, "walk", "sided", 0.4)
+    sims.memory(MEMORY).stance[:] = 1
+    sims.act(bird.control(sims), bird.drive)
+    duration = bird.gaits[0].states[0].duration
+    speed = 0.6 / duration + 0.4 / (1.25 * duration)
+    assert sims.memory(MEMORY).phase[0] == pytest.approx(speed * bird.scene.dt)
+
+
+def test_a_mirror_exchanges_sides_and_turns():
+    walk = replace(builtin_gaits(character("big-bird"))["walk"], turn=0.3)
+    there = mirrored(sided(walk), "there")
+    assert (there.name, there.turn, there.states) == ("there", -0.3, sided(walk).states[::-1])
+    assert mirrored(there, "sided") == sided(walk)
+    assert mirrored(walk, "walk") == replace(walk, turn=-0.3)
+
+
+def test_the_mirror_goes_the_other_way():
+    """From rest with the other leg as stance: what goes to the left goes to the right."""
+    body = character("big-bird")
+    gait = sided(builtin_gaits(body)["walk"])
+    walker = Simbicon(Scene(body, ground=Ground(friction=0.8)), [gait, mirrored(gait, "mirror")])
+    found = []
+    for name, stance in (("sided", 0), ("mirror", 1)):
+        sims = Sims(walker.scene, 1, 1)
+        sims.use(walker.drive)
+        sims.load(walker.scene.state())  # rest is the same on both sides
+        walker.start(sims)
+        walker.choose(sims, name)
+        sims.memory(MEMORY).stance[:] = stance
+        for _ in range(8):
+            sims.act(walker.control(sims), walker.drive)
+        found.append(sims.view("com")[0].copy())
+    np.testing.assert_allclose(found[0] * [1, -1, 1], found[1], atol=1e-6)
+
+
+def test_a_sided_gait_has_two_states_that_swap():
+    body = character("big-bird")
+    walk = builtin_gaits(body)["walk"]
+    with pytest.raises(UserError, match=r"sided gait must have 2 states that swap legs, .* got 1, 1 of them"):
+        check_gait(replace(walk, sided=True), body)
+    stuck = replace(walk.states[0], swap=False)
+    with pytest.raises(UserError, match="got 2, 1 of them with swap = true, of gait 'walk'"):
+        check_gait(replace(walk, sided=True, states=(stuck, walk.states[0])), body)

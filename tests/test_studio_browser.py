@@ -614,6 +614,12 @@ def test_a_recording_is_downloaded_and_replays(window, tmp_path):
         window.part("download").click()
     assert download.value.suggested_filename == "stand.npz"
     download.value.save_as(tmp_path / "stand.npz")
+    for ending, top in (("glb", b"glTF"), ("html", b"<!doctype html>"), ("bvh", b"HIERARCHY")):
+        window.part("export").click()
+        with window.page.expect_download() as download:
+            window.part(f"export-{ending}").click()
+        assert download.value.suggested_filename == f"stand.{ending}"
+        assert Path(download.value.path()).read_bytes().startswith(top)
     recording = Recording.load(tmp_path / "stand.npz")
     (part,) = recording.parts
     assert recording.frames >= 20
@@ -672,7 +678,7 @@ def test_shortcuts(own, visit):
     window.until(f"frame.tick === {tick} + 1 && frame.paused")
     keyboard.press(" ")
     window.until(f"frame.tick > {tick} + 3 && !frame.paused")
-    for key, tool in zip("654321", ("go", "target", "blast", "throw", "push", "hand"), strict=True):
+    for key, tool in zip("7654321", ("carve", "go", "target", "blast", "throw", "push", "hand"), strict=True):
         keyboard.press(key)
         window.page.locator(f".chosen[data-testid=tool-{tool}]").wait_for()
         assert window.page.locator(".tools .chosen").count() == 1

@@ -105,7 +105,7 @@ def test_the_loop_and_the_timeline_are_told(full, standing):
     found = read(Packer(full, 65535).pack(standing, NOBODY, STATUS, 65535))
     told = {name: found[name] for name in ("version", "flags", "scene", "tick", "oldest", "newest", "terms")}
     assert told == {
-        "version": 2, "flags": 0, "scene": 65535, "tick": 70_000, "oldest": 3, "newest": 70_001, "terms": 65535
+        "version": 3, "flags": 0, "scene": 65535, "tick": 70_000, "oldest": 3, "newest": 70_001, "terms": 65535
     }  # fmt: skip
     figures = [found[name] for name in ("time", "plan_ms", "rate", "realtime", "speed")]
     assert figures == pytest.approx([12.5, 20.0, 29.5, 0.75, 0.5])

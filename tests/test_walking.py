@@ -1,6 +1,7 @@
 """The walker: its parts against MuJoCo and closed forms, its memory, its styles, and whether it walks."""
 
 import math
+from functools import partial
 from types import SimpleNamespace
 
 import mujoco
@@ -215,6 +216,39 @@ def test_rows_do_not_see_each_other(scene, walker):
     go(crowd, walker, 1.5)
     assert np.array_equal(crowd.state[1], kept)
     assert not np.array_equal(crowd.state[0], kept)
+
+
+def test_rows_that_rest_do_not_change(scene, walker):
+    sims, everybody = started(scene, walker, 4, speed=0.8), started(scene, walker, 4, speed=0.8)
+    before, rows = sims.state.copy(), np.array([1, 3])
+    for _ in range(10):
+        sims.act(partial(walker.law, rows=rows), walker.drive, rows)
+        everybody.act(walker.law, walker.drive)
+    np.testing.assert_array_equal(sims.state[[0, 2]], before[[0, 2]])
+    np.testing.assert_array_equal(sims.state[rows], everybody.state[rows])
+
+
+def test_a_step_ends_when_its_foot_strikes(scene, walker):
+    sims = started(scene, walker, 3, speed=0.8)
+    walker.wish(sims, rows=[0], speed=0.0)  # stands
+    stances = []
+    for _ in range(4):
+        assert list(walker.step(sims, 1.5, rows=[1, 2])) == [False, True, True]
+        assert (walker.steps(sims)[1:] == len(stances) + 1).all()
+        stances.append(int(sims.memory(MEMORY).stance[1]))
+    assert stances[:2] == stances[2:] and stances[0] != stances[1]
+    assert sims.view("time")[0] == 0.0 and not walker.step(sims, 0.5, rows=[0]).any()
+
+
+def test_who_lies_has_fallen(scene, walker):
+    sims = started(scene, walker, 2, speed=0.8)
+    walker.step(sims)
+    assert not walker.fallen(sims).any()
+    sims.view("qvel")[1, 0] = -5.0
+    sims.load(sims.state.copy())
+    for _ in range(60):
+        sims.act(walker.law, walker.drive)
+    assert list(walker.fallen(sims)) == [False, True]
 
 
 def test_a_copied_row_walks_on_in_the_same_way(scene, walker):

@@ -120,7 +120,6 @@ BAD = [
     (Go(crouch=1e9), "crouch must be a number -1e+06 or more and at most 1e+06, got 1e+09"),
     (Go(target=(NAN, 0.0, 0.0)), "target must be 3 numbers within 1e+06 m, got (nan, 0.0, 0.0)"),
     (Go(target=(1.0, 0.0, 0.0), speed=1.0), "to go takes a target, or a speed and a heading, and not both"),
-    (Go(target=(1.0, 0.0, 0.0), heading=0.0), "to go takes a target, or a speed and a heading, and not both"),
     (Together(()), "together are 1 to 7 wants, got 0"),
     (Together(8 * (Balance(),)), "together are 1 to 7 wants, got 8"),
     (

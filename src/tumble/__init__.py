@@ -10,6 +10,7 @@
 Names are loaded when they are first used, so that `import tumble` is quick.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from tumble.errors import UserError
     from tumble.goals import Goal, Term, Way, balance, gait, juggle, on_ball, reach, reaching, steer, turbo
     from tumble.goals.wants import Balance, Do, Go, Juggle, Meet, Reach, StayOn, Together
-    from tumble.live.commands import Drag, Explode, Push, Release, Reset, SetParameter, Throw
+    from tumble.live.commands import Carve, Drag, Explode, Push, Release, Reset, SetParameter, Throw
     from tumble.live.recording import Recorder, Recording
     from tumble.live.session import Frame, Session
     from tumble.planners import (
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "characters": ("CHARACTERS", "Character", "biped", "character", "humanoid"),
     "goals.wants": ("Balance", "Do", "Go", "Juggle", "Meet", "Reach", "StayOn", "Together"),
-    "live.commands": ("Drag", "Explode", "Push", "Release", "Reset", "SetParameter", "Throw"),
+    "live.commands": ("Carve", "Drag", "Explode", "Push", "Release", "Reset", "SetParameter", "Throw"),
     "control.controller": ("Controller",),
     "controllers": ("CONTROLLERS",),
     "controllers.relay": ("Relay",),
@@ -87,6 +88,7 @@ __all__ = [
     "Ball",
     "Box",
     "CPBPSettings",
+    "Carve",
     "Character",
     "Companion",
     "Controller",
@@ -146,6 +148,22 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'tumble' has no attribute '{name}'")
     return getattr(import_module(f"tumble.{_HOME[name]}"), name)
+
+
+def _show_in_notebooks() -> None:
+    """Have recordings, recorders and sessions show themselves where IPython runs; see `tumble.export.notebook`."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell is None:
+        return
+
+    def represent(thing: Any) -> str:
+        return str(import_module("tumble.export.notebook").represent(thing))
+
+    for home, name in (("recording", "Recording"), ("recording", "Recorder"), ("session", "Session")):
+        shell.display_formatter.formatters["text/html"].for_type_by_name(f"tumble.live.{home}", name, represent)
+
+
+_show_in_notebooks()
 
 
 def __dir__() -> list[str]:

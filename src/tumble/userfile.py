@@ -1,4 +1,4 @@
-"""A user's own file of scenarios, characters, goals, planners, controllers and drives, loaded once and again.
+"""A user's own file of scenarios, characters, goals, planners, controllers, drives and tasks, loaded once and again.
 
     mine = load("mine.py")            # its calls of `register` have their effect
     mine.names["scenario"]            # ('limbo',)
@@ -25,9 +25,13 @@ from tumble.goals import GOALS
 from tumble.planners import PLANNERS
 from tumble.registry import Registry
 from tumble.scenarios import SCENARIOS
+from tumble.stepping.base import BASES
+from tumble.tasks.library import TASKS
 from tumble.world.drives import DRIVES
 
-REGISTRIES: tuple[Registry[Any], ...] = (SCENARIOS, CHARACTERS, GOALS, PLANNERS, CONTROLLERS, DRIVES)
+REGISTRIES: tuple[Registry[Any], ...] = (
+    SCENARIOS, CHARACTERS, GOALS, PLANNERS, CONTROLLERS, DRIVES, TASKS, BASES,
+)  # fmt: skip
 _loaded: dict[Path, "UserFile"] = {}
 
 

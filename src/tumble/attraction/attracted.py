@@ -222,7 +222,9 @@ class Attracted(Controller):
 
         def own(frames: int) -> np.ndarray:
             if self.branch is not None:
-                return self.branch.track[self.frame : self.frame + frames]
+                rest = self.branch.track[self.frame : self.frame + frames]
+                end = system_of(self.branch.tree).end
+                return rest if end is None else np.vstack([rest, np.tile(end, (frames - len(rest), 2))])
             if self._lies(sims) or self._stays is not None:
                 return np.repeat(self._own(sims), frames, axis=0)
             return np.empty((0, self.drive.size))

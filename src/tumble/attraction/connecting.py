@@ -10,7 +10,6 @@ the cost is the distance to the aim at the spline's end, and whether that end is
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -18,9 +17,9 @@ from tumble.attraction.asking import ask
 from tumble.attraction.references import EVERY, kinematic, points_of, references
 from tumble.attraction.tree import ROOT, Tree
 from tumble.errors import check_number
+from tumble.maths.evolution import optimiser
 
 UNSTABLE = 1e4  # cost of a rollout that broke, kg rad: more than any other
-DIAGONAL = 100  # dimensions above which CMA-ES learns no correlations: a generation takes milliseconds then
 
 
 @dataclass(frozen=True)
@@ -59,14 +58,6 @@ class Found:
     parent: int
     aim: int
     evaluations: int
-
-
-def optimiser(start: np.ndarray, spread: float, population: int, rng: np.random.Generator) -> Any:
-    """CMA-ES in ask and tell form from a start (n,), whose random numbers are the generator's alone."""
-    import cma  # takes a second or two
-
-    options = {"popsize": population, "verbose": -9, "CMA_diagonal": len(start) > DIAGONAL, "seed": np.nan}
-    return cma.CMAEvolutionStrategy(start, spread, {**options, "randn": lambda *shape: rng.standard_normal(shape)})
 
 
 def connect(

@@ -20,12 +20,13 @@ from pathlib import Path
 
 import numpy as np
 
-from tumble.attraction.connecting import UNSTABLE, optimiser
+from tumble.attraction.connecting import UNSTABLE
 from tumble.attraction.references import SPACING, points_of, references
 from tumble.attraction.skills import CROUCH, SKILLS, Skill, sides
 from tumble.attraction.upright import UprightSystem
 from tumble.errors import UserError, check_number, choose
 from tumble.files import read_text
+from tumble.maths.evolution import optimiser
 
 FAILED = 30.0  # kg rad that a failure adds
 LOW = 60.0  # kg rad of an end with the root on the ground, less the higher it is

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tumble.attraction.connecting import UNSTABLE, optimiser
+from tumble.attraction.connecting import UNSTABLE
 from tumble.attraction.questions import Place, Pursuit
 from tumble.attraction.references import EVERY, points_of, references
 from tumble.attraction.rolling import Rolling
 from tumble.attraction.upright import UprightSystem
 from tumble.errors import check_number
+from tumble.maths.evolution import optimiser
 
 
 @dataclass(frozen=True)

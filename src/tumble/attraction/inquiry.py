@@ -137,7 +137,7 @@ class Inquiry:
           row: whole state row of the system's scene.
           facing: rad that it shall face in the end; None for as it does now.
           anywhere: whether it may face anywhere.
-          own: own(frames) is what it does until then, controls (n, size) of so many frames or fewer; it stays after.
+          own: own(frames) is what it does until then, controls (n, size) of so many frames or fewer; it stands after.
           going: the branch that is followed, and its frame: the rest of it may do in spite of what happened.
         """
         state = system.bodies.motion(row)

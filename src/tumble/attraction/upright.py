@@ -101,10 +101,13 @@ class UprightSystem(System):
         return len(self._row)
 
     def after(self, row: np.ndarray, track: np.ndarray, frames: int) -> np.ndarray:
-        """The whole state row after so many frames of following a track and, beyond its end, staying."""
+        """The whole state row after so many frames of following a track and, beyond its end, standing.
+
+        Standing also where the skill ends in a stance of its own: nobody is in that before the skill.
+        """
         sims, some = self.bodies.loaded(row[None]), np.arange(1)
         for frame in range(frames):
-            own = track[frame : frame + 1] if frame < len(track) else self.staying(sims, some)
+            own = track[frame : frame + 1] if frame < len(track) else self.standing.control(sims, some)
             sims.act(own, self.drive, some)
         return sims.state[0].copy()
 

@@ -20,7 +20,7 @@ from tumble.characters.humanoid import humanoid
 from tumble.characters.humanoid25 import humanoid25
 from tumble.characters.legged import humanoid_walker, monoped, planar_walker, quadruped
 from tumble.characters.mjcf import MJCF, from_mjcf
-from tumble.characters.simbicon_beasts import big_bird, raptor
+from tumble.characters.simbicon_beasts import big_bird, planar_bird, raptor
 from tumble.characters.simbicon_bodies import biped34, planar
 from tumble.errors import UserError
 from tumble.registry import Entry, Registry
@@ -68,6 +68,7 @@ register("beast2", beast2, "a long-legged biped, much of its mass in the pelvis 
 register("biped34", biped34, "15 bones, 28 joints, 70 kg: the humanoid of SIMBICON (coros2010 section 4.5)")
 register("big-bird", big_bird, "9 bones, 18 joints, 64 kg: a bird with a heavy head (coros2010 section 4.5)")
 register("raptor", raptor, "21 bones, 36 joints, 78 kg: with a tail (coros2010 section 4.5)")
+register("planar-bird", planar_bird, "7 links in the plane, 6 joints, 64 kg: the bird (coros2010 section 3.6)")
 register("planar", planar, "7 links in the plane, 6 joints, 90 kg (coros2010 section 3.6)")
 register("humanoid-walker", humanoid_walker, "13 capsules, 24 joints, 1.72 m, 30 kg (rajamaki2017)")
 register("monoped", monoped, "3 capsules on end, two ball joints, 10 kg: it hops (rajamaki2017)")

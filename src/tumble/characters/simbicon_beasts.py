@@ -1,6 +1,6 @@
-"""Two beasts for Simbicon: `big_bird` and `raptor` of coros2010 section 4.5.
+"""Beasts for Simbicon: `big_bird` and `raptor` of coros2010 section 4.5, and the bird in the plane of chapter 3.
 
-    from tumble.characters.simbicon_beasts import big_bird, raptor
+    from tumble.characters.simbicon_beasts import big_bird, planar_bird, raptor
     scene = Scene(raptor())
 
 Masses, inertias and places of joints are those of the authors' files. The bird's knees bend backwards, as a bird's
@@ -16,7 +16,7 @@ import mujoco
 
 from tumble.characters.character import Character
 from tumble.characters.looks import EYES
-from tumble.characters.simbicon_parts import SIDES, BallJoint, SimbiconMaker, actuated, both, shade
+from tumble.characters.simbicon_parts import SIDES, BallJoint, SimbiconMaker, actuated, both, planar_root, shade
 
 YELLOW, FLUFF, ORANGE = (0.95, 0.77, 0.25, 1), (0.98, 0.86, 0.45, 1), (0.88, 0.46, 0.16, 1)
 GREEN, BELLY, CLAW = (0.33, 0.47, 0.30, 1), (0.78, 0.74, 0.55, 1), (0.24, 0.22, 0.20, 1)
@@ -31,6 +31,14 @@ BIG_BIRD = {
         "hip": BallJoint(1000, 30, bend=(-1.3, 1.9), side=(-1.0, 1.0), twist=(-0.6, 0.6), steady=150),
         "knee": BallJoint(1000, 30, bend=(-2.6, -0.3)),
         "ankle": BallJoint(500, 15, bend=(-1.5, 1.5), side=(-0.75, 0.75)),
+    }
+)
+# the bird's own, in the plane
+PLANAR_BIRD = both(
+    {
+        "hip": BallJoint(1000, 30, bend=(-1.3, 1.9)),
+        "knee": BallJoint(1000, 30, bend=(-2.6, -0.3)),
+        "ankle": BallJoint(500, 15, bend=(-1.5, 1.5)),
     }
 )
 TAIL = (  # place of the joint and centre of mass behind it, m; mass, kg; inertia across and along; capsule
@@ -75,12 +83,7 @@ def big_bird() -> Character:
         make = SimbiconMaker(BIG_BIRD)
         body = make.bone(make.spec.worldbody, "body", (0, 0, 0.8), None, (0, 0, 0), 20, (0.39, 0.34, 0.40))
         body.add_freejoint(name="root")
-        make.capsule(body, (-0.04, 0, 0.0), (0.05, 0, 0.03), 0.18, YELLOW)
-        make.ellipsoid(body, (0.02, 0, 0.0), (0.25, 0.205, 0.20), YELLOW)
-        make.capsule(body, (-0.20, 0, 0.03), (-0.32, 0, 0.12), 0.055, FLUFF, False)
-        make.capsule(body, (-0.18, 0, 0.0), (-0.29, 0, 0.04), 0.06, YELLOW, False)
-        for y in (-1, 1):
-            make.ellipsoid(body, (-0.05, 0.195 * y, 0.03), (0.16, 0.035, 0.10), FLUFF)
+        _bird_trunk(make, body)
         _bird_head(make, body)
         for side, sign in SIDES:
             _bird_leg(make, body, side, sign)
@@ -95,12 +98,46 @@ def big_bird() -> Character:
     return character
 
 
-def _bird_head(make: SimbiconMaker, body: Any) -> None:
-    """Neck and head, each a ball joint, with beak, eyes and a crest that are drawn only."""
-    neck = make.bone(body, "neck", (0.10, 0, 0.16), "neck", (0, 0, 0.04), 10, (0.12, 0.12, 0.08))
+def planar_bird() -> Character:
+    """The bird in the plane y = 0: 7 links, neck and head a part of the body (coros2010 section 3.6)."""
+
+    def build() -> mujoco.MjSpec:
+        """A fresh spec with its sensors; the root's frame is in the body's centre of mass."""
+        make = SimbiconMaker(PLANAR_BIRD)
+        body = make.bone(make.spec.worldbody, "body", (0, 0, 0), None, (0, 0, 0), 20, (0.39, 0.34, 0.40))
+        planar_root(body)
+        _bird_trunk(make, body)
+        _bird_head(make, body, stiff=True)
+        for side, sign in SIDES:
+            _bird_leg(make, body, side, sign)
+        return make.finish(character)
+
+    rest = {f"{side}_{joint}_bend": angle for side, _ in SIDES
+            for joint, angle in (("hip", 0.35), ("knee", -0.75), ("ankle", 0.4))}  # fmt: skip
+    character = Character(
+        name="planar-bird", build=build, joints=actuated(PLANAR_BIRD, GROUPS), root="body", trunk="neck", head="head",
+        feet=("left_foot", "right_foot"), hands=(), arms=(), poses={"rest": rest}, planar=True,
+        origin={"kind": "planar-bird"},
+    )  # fmt: skip
+    return character
+
+
+def _bird_trunk(make: SimbiconMaker, body: Any) -> None:
+    """What the body is drawn as; its first capsule collides."""
+    make.capsule(body, (-0.04, 0, 0.0), (0.05, 0, 0.03), 0.18, YELLOW)
+    make.ellipsoid(body, (0.02, 0, 0.0), (0.25, 0.205, 0.20), YELLOW)
+    make.capsule(body, (-0.20, 0, 0.03), (-0.32, 0, 0.12), 0.055, FLUFF, False)
+    make.capsule(body, (-0.18, 0, 0.0), (-0.29, 0, 0.04), 0.06, YELLOW, False)
+    for y in (-1, 1):
+        make.ellipsoid(body, (-0.05, 0.195 * y, 0.03), (0.16, 0.035, 0.10), FLUFF)
+
+
+def _bird_head(make: SimbiconMaker, body: Any, stiff: bool = False) -> None:
+    """Neck and head, each a ball joint unless they are stiff, with beak, eyes and a crest that are drawn only."""
+    neck = make.bone(body, "neck", (0.10, 0, 0.16), None if stiff else "neck", (0, 0, 0.04), 10, (0.12, 0.12, 0.08))
     make.capsule(neck, (0, 0, -0.06), (0, 0, 0.12), 0.075, YELLOW)
     make.ellipsoid(neck, (0, 0, -0.02), (0.11, 0.11, 0.09), FLUFF)
-    head = make.bone(neck, "head", (0, 0, 0.13), "head", (0.06, 0, 0.085), 10.7, (0.12, 0.24, 0.24))
+    head = make.bone(neck, "head", (0, 0, 0.13), None if stiff else "head", (0.06, 0, 0.085), 10.7, (0.12, 0.24, 0.24))
     make.capsule(head, (-0.02, 0, 0.085), (0.10, 0, 0.085), 0.10, YELLOW)
     make.ellipsoid(head, (0.24, 0, 0.075), (0.13, 0.055, 0.030), ORANGE)
     make.ellipsoid(head, (0.22, 0, 0.045), (0.10, 0.045, 0.022), shade(ORANGE, 0.85))

@@ -15,7 +15,7 @@ import mujoco
 
 from tumble.characters.character import Character
 from tumble.characters.looks import SHIRT, SHOES, SKIN, TROUSERS, add_face
-from tumble.characters.simbicon_parts import SIDES, BallJoint, SimbiconMaker, actuated, both, shade
+from tumble.characters.simbicon_parts import SIDES, BallJoint, SimbiconMaker, actuated, both, planar_root, shade
 
 GROUPS = {"waist": "torso", "neck": "torso"} | {
     f"{side}_{joint}": f"{side}_{limb}"
@@ -55,7 +55,7 @@ def planar() -> Character:
         make = SimbiconMaker(PLANAR)
         # with the head, which is a part of the trunk: 70 kg, centre 0.24 m above the hips, 1.475 kg m^2 about y
         torso = make.bone(make.spec.worldbody, "torso", (0, 0, 0), None, (0, 0, 0.2115), 65, (0.75, 0.72, 0.5))
-        _planar_root(torso)
+        planar_root(torso)
         _planar_trunk(make, torso)
         for side, sign in SIDES:
             _planar_leg(make, torso, side, sign)
@@ -69,14 +69,6 @@ def planar() -> Character:
         planar=True, origin={"kind": "planar"},
     )  # fmt: skip
     return character
-
-
-def _planar_root(torso: Any) -> None:
-    """Slides along x and z and a hinge about y, in this order: qpos is (x, z, pitch), m and rad."""
-    slide, hinge = mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE
-    torso.add_joint(name="root_x", type=slide, axis=(1, 0, 0))
-    torso.add_joint(name="root_z", type=slide, axis=(0, 0, 1))
-    torso.add_joint(name="root_pitch", type=hinge, axis=(0, 1, 0))
 
 
 def _planar_trunk(make: SimbiconMaker, torso: Any) -> None:

@@ -127,6 +127,14 @@ class SimbiconMaker:
         return self.spec
 
 
+def planar_root(body: Any) -> None:
+    """Slides along x and z and a hinge about y, in this order: qpos is (x, z, pitch), m and rad."""
+    slide, hinge = mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE
+    body.add_joint(name="root_x", type=slide, axis=(1, 0, 0))
+    body.add_joint(name="root_z", type=slide, axis=(0, 0, 1))
+    body.add_joint(name="root_pitch", type=hinge, axis=(0, 1, 0))
+
+
 def shade(rgba: Sequence[float], light: float) -> tuple[float, ...]:
     """A lighter or darker colour."""
     return (*np.clip(np.asarray(rgba[:3]) * light, 0, 1).tolist(), 1.0)

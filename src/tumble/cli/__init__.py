@@ -1,4 +1,4 @@
-"""The command line: `tumble studio`, `list`, `run`, `replay`, `strip`, `tree`, `bench`.
+"""The command line: `tumble studio`, `list`, `run`, `replay`, `strip`, `export`, `tree`, `gait`, `task`, `stones` ...
 
     dispatch(["run", "getup", "--seed", "3"])        # the exit code; what `tumble run getup --seed 3` does
 
@@ -20,7 +20,11 @@ COMMANDS = {
     "run": "run a scenario and say how it went",
     "replay": "tell about a recording; --check steps its physics again",
     "strip": "draw a recording as a film strip",
+    "export": "write a recording for Blender, Unity, Unreal, Godot, VRM, robots, as a film or a page",
     "tree": "grow, ask and draw attraction trees, by which a character gets up from anywhere",
+    "gait": "fit, test and mirror gaits of SIMBICON",
+    "task": "train policies over steps, try and draw them",
+    "stones": "solve stepping stones offline, and tell of what was found",
     "bench": "time planners, walkers, crowds, learners and the studio",
 }
 
@@ -32,8 +36,12 @@ examples:
   tumble run push --force 600 --trials 10 --seed 100
   tumble run mine.py
   tumble strip getup.npz getup.png
+  tumble export getup.npz getup.glb
   tumble replay getup.npz --check
   tumble tree build pendulum
+  tumble gait test big-bird walk
+  tumble task run heading --count 100
+  tumble stones info planar-walk
   tumble bench planner --json"""
 
 

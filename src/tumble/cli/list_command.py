@@ -16,6 +16,10 @@ from tumble.goals import GOALS
 from tumble.scenarios import SCENARIOS
 from tumble.simbicon.gait import BODIES, gait_names
 from tumble.skills.script import FORMS
+from tumble.stepping.base import BASES
+from tumble.stepping.examples import shipped as databases
+from tumble.tasks.library import TASKS
+from tumble.tasks.policy import shipped as policies
 from tumble.world.drives import DRIVES
 
 
@@ -33,6 +37,8 @@ def listing() -> dict[str, dict[str, Any]]:
         "goals": {name: entry.summary for name, entry in GOALS.items()},
         "systems": {name: summary_of(name) for name in SYSTEMS},
         "trees": {name: _tree(file) for name, file in shipped().items()},
+        "tasks": {name: _task(name) for name in TASKS},
+        "bases": {name: _base(name) for name in BASES},
         "scripts": {form.shape: f"{form.summary}, such as '{form.example}'" for form in FORMS},
     }
 
@@ -46,10 +52,19 @@ def _tree(file: Path) -> str:
     return f"skill {about.name}, grown up to level {about.largest:g}, {about.nodes} nodes"
 
 
+def _task(name: str) -> str:
+    entry = TASKS[name]
+    return f"{entry.summary} [{entry.make.character}]{', a policy ships' if name in policies() else ''}"
+
+
+def _base(name: str) -> str:
+    return f"{BASES[name].summary}{' [examples ship]' if name in databases() else ''}"
+
+
 def show(as_json: Annotated[bool, tyro.conf.arg(name="json")] = False) -> int:
     """List scenarios, characters with what they can do and their gaits, controllers, drives, goals, words of scripts.
 
-    Also systems that attraction trees can be grown for, and trees that ship.
+    Also systems that attraction trees can be grown for, trees that ship, tasks over steps, bases of constrained walks.
 
     Usage: tumble list [FILE.py] [--json]; with a file of your own, what it registers is there too.
 

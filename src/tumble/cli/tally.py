@@ -45,7 +45,7 @@ class Tally:
         """
         plans = 1000 * np.concatenate([result.plan_seconds for result in self.results] or [[0.0]])
         seconds = sum(result.seconds for result in self.results)
-        successes = sum(result.success for result in self.results)
+        successes = int(sum(result.success for result in self.results))  # of numpy too, which is no JSON
         names = self.results[0].metrics if self.results else {}
         metrics = {name: float(np.mean([result.metrics[name] for result in self.results])) for name in names}
         if "falls" in metrics:

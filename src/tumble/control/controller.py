@@ -26,6 +26,8 @@ class Report:
       names: of the terms in the plan's values.
       ghosts: (n, nq) places of the character's joints that it goes by, to be seen beside it, in the order in which it
         comes there; the same array until they are others, None where there are none.
+      marks: (n, 5) where it will step: x, y, z of the middle of a foot in m, its heading in rad, and how uncertain that
+        is; the same array until they are others, None where there are none.
     """
 
     acting: str = ""
@@ -33,6 +35,7 @@ class Report:
     plan: Any = None
     names: tuple[str, ...] = ()
     ghosts: np.ndarray | None = None
+    marks: np.ndarray | None = None
 
 
 class Controller(ABC):
@@ -110,6 +113,18 @@ class Styled(Protocol):
 
     def restyle(self, style: Any) -> None:
         """Go in this style wherever the one of its name is wanted, from the next control on."""
+
+
+@runtime_checkable
+class Treading(Protocol):
+    """A controller that plans where its feet land, on ground that people change while it goes; see `Carve`."""
+
+    @property
+    def widest(self) -> float:
+        """m of a gap that some step which it knows crosses."""
+
+    def taken(self, sims: Sims) -> tuple[float, float]:
+        """m from where to where along x the first row's feet stand, or land before another step can be planned."""
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Controllers by name: planners, walkers, SIMBICON, crowds, trees, and a relay of them.
+"""Controllers by name: planners, walkers, SIMBICON, crowds, trees, policies, planned steps, and a relay of them.
 
 kind = CONTROLLERS["cpbp"]
 controller = kind.make(scene, kind.settings(), seed=1, threads=0)
@@ -22,7 +22,12 @@ from tumble.planners.playback import Playback
 from tumble.registry import Entry, Registry
 from tumble.simbicon.simbicon import Simbicon, SimbiconSettings
 from tumble.skills.performer import Performer
+from tumble.stepping.placer import Placer
+from tumble.stepping.placing import PlaceSettings
+from tumble.stepping.stepper import Stepper, StepperSettings
+from tumble.tasks.tasked import Tasked, TaskSettings
 from tumble.walking import Walker, WalkSettings
+from tumble.walking.body import NEEDS
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
@@ -38,17 +43,24 @@ class ControllerEntry(Entry[Make]):
       settings: a dataclass; an object of it is what `make` gets.
       controller: what it makes, whose `takes` says what it can do.
       needs: capabilities that a body must have.
+      other: capabilities that do as well.
       acts: all that its scripts can say, where that is a list of words.
     """
 
     settings: type[Any]
     controller: type[Controller]
     needs: tuple[str, ...] = ()
+    other: tuple[str, ...] | None = None
     acts: Collection[str] = ()
 
     def suits(self, body: Character) -> bool:
         """Whether a body has what it needs."""
-        return set(self.needs) <= body.capabilities
+        return any(set(needs) <= body.capabilities for needs in self.ways)
+
+    @property
+    def ways(self) -> list[tuple[str, ...]]:
+        """Sets of capabilities, of which a body must have one."""
+        return [self.needs] if self.other is None else [self.needs, self.other]
 
     def takes(self, want: Want) -> bool:
         """Whether it can do such things for some body."""
@@ -87,20 +99,31 @@ def _tree(scene: Scene, settings: Any, seed: int, threads: int) -> Controller:
     return Attracted(scene, settings, seed, threads)
 
 
+def _task(scene: Scene, settings: Any, seed: int, threads: int) -> Controller:
+    return Tasked(scene, settings)
+
+
+def _stones(scene: Scene, settings: Any, seed: int, threads: int) -> Controller:
+    return Stepper(scene, settings, seed)
+
+
+def _placer(scene: Scene, settings: Any, seed: int, threads: int) -> Controller:
+    return Placer(scene, settings, seed)
+
+
 def _relay(scene: Scene, settings: Any, seed: int, threads: int) -> Controller:
     rising = CONTROLLERS[settings.rising]
     return Relay(Performer(Walker(scene)), rising.make(scene, rising.settings(), seed, threads), settings)
 
 
-WALKS = ("biped", "toes", "palms", "jointed-back")
 PLANNERS.follow(_planned)
 register(
     "walker", _walker, "generalized biped walking (coros2010 chapter 5)",
-    settings=WalkSettings, controller=Performer, needs=WALKS,
+    settings=WalkSettings, controller=Performer, needs=NEEDS,
 )  # fmt: skip
 register(
     "crowd", _crowd, "all characters of a scene dance (coros2010 section 5.5.4)",
-    settings=DanceSettings, controller=Crowd, needs=WALKS,
+    settings=DanceSettings, controller=Crowd, needs=NEEDS,
 )  # fmt: skip
 register(
     "simbicon", _simbicon, "SIMBICON: gaits with feedback on the swing hip (coros2010 section 2.4)",
@@ -111,8 +134,20 @@ register(
     settings=AttractionSettings, controller=Attracted, needs=("biped", "pd"), acts=ACTS,
 )  # fmt: skip
 register(
+    "task", _task, "policies over steps: to lines, points and headings, one decision a step (coros2010 chapter 4)",
+    settings=TaskSettings, controller=Tasked, needs=("steps",), other=NEEDS,
+)  # fmt: skip
+register(
+    "stones", _stones, "plans its steps across gaps and onto stones, at every strike (coros2010 chapter 3)",
+    settings=StepperSettings, controller=Stepper, needs=("steps",),
+)  # fmt: skip
+register(
+    "placer", _placer, "a walker from stone to stone anywhere in space, planned at every strike (beyond coros2010 3.7)",
+    settings=PlaceSettings, controller=Placer, needs=NEEDS,
+)  # fmt: skip
+register(
     "relay", _relay, "a walker walks; who falls is got up by another (--rising), and walks on",
-    settings=RelaySettings, controller=Relay, needs=WALKS,
+    settings=RelaySettings, controller=Relay, needs=NEEDS,
 )  # fmt: skip
 
 
@@ -121,7 +156,7 @@ def unsuited(controller: str, body: Character) -> str | None:
     entry = CONTROLLERS[controller]
     if entry.suits(body):
         return None
-    lacks = ", ".join(word for word in entry.needs if word not in body.capabilities)
+    lacks = ", or ".join(", ".join(word for word in way if word not in body.capabilities) for way in entry.ways)
     others = ", ".join(name for name in CHARACTERS if entry.suits(character(name)))
     return f"controller '{controller}' needs a body with: {lacks}; '{body.name}' has none, choose: {others}"
 

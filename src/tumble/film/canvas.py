@@ -22,18 +22,24 @@ FLOOR, FLOOR_TILES = (0.90, 0.91, 0.92), (0.84, 0.86, 0.89)
 TILE = 1.0  # side of a ground tile, m
 MOST = 10_000  # geoms in a picture; a humanoid has 57
 HIDDEN = 5  # a group of geoms that MuJoCo does not draw unless told to
+SHADOWS = 1024  # pixels along a side of a shadow map
 SUNS = 7  # lights that share the sun's brightness, for soft shadows; OpenGL has 8, one is the headlight
 
 Rgba = tuple[float, float, float, float]  # 0 to 1; the last is opacity
 
 
-def drawing_model(scene: Scene, width: int, height: int, fovy: float = Camera.fovy) -> mujoco.MjModel:
+def drawing_model(
+    scene: Scene, width: int, height: int, fovy: float = Camera.fovy, suns: int = SUNS, shadows: int = SHADOWS
+) -> mujoco.MjModel:  # fmt: skip
     """The scene's model with sky, light and a ground to look at; states of the scene fit it.
 
     Args:
       scene: is left as it is.
       width, height: of a picture, pixels.
       fovy: vertical field of view, degrees.
+      suns: lights that share the sun's brightness, 1 to 7: one draws quickest, and round things coarser; more make
+        shadows soft.
+      shadows: pixels along a side of a shadow map; 0: none.
     """
     spec = scene.spec.copy()
     corners = outline(scene.model, scene.show(scene.state()), *_roots(scene))
@@ -41,12 +47,12 @@ def drawing_model(scene: Scene, width: int, height: int, fovy: float = Camera.fo
     spec.stat.extent = size  # a ball parked far away would coarsen the shadows
     visual = spec.visual
     visual.global_.offwidth, visual.global_.offheight, visual.global_.fovy = width, height, fovy
-    visual.quality.shadowsize, visual.quality.offsamples = 1024, 0  # what software drawing can afford
-    visual.quality.numslices, visual.quality.numstacks = 36, 24
+    visual.quality.shadowsize, visual.quality.offsamples = shadows or SHADOWS, 0  # what software drawing can afford
+    visual.quality.numslices, visual.quality.numstacks = (36, 24) if suns > 1 else (24, 12)  # of what is round
     visual.map.shadowclip, visual.map.znear, visual.map.zfar = 1.0, 0.05, 12.0
     visual.map.fogstart, visual.map.fogend = 3.5, 12.0
     visual.rgba.fog[:] = visual.rgba.haze[:] = [*HORIZON, 1]
-    _add_lights(spec, scene.character.root, size)
+    _add_lights(spec, scene.character.root, size, suns, shadows > 0)
     _add_surfaces(spec)
     return spec.compile()
 
@@ -56,21 +62,21 @@ def _roots(scene: Scene) -> list[str]:
     return [prefix + character.root for prefix, character in scene.cast.items()]
 
 
-def _add_lights(spec: mujoco.MjSpec, root: str, size: float) -> None:
+def _add_lights(spec: mujoco.MjSpec, root: str, size: float, suns: int, shadows: bool) -> None:
     """A sun with soft shadows that travels with the character, and light from the sky."""
     for light in spec.lights:
         light.active = False
     head = spec.visual.headlight
     head.ambient[:], head.diffuse[:], head.specular[:] = (0.36, 0.37, 0.40), 0.24, 0
-    for i in range(SUNS):
-        turn, out = i * math.pi * (3 - 5**0.5), 0.06 * math.sqrt((i + 0.5) / SUNS)  # a sunflower's seeds
+    for i in range(suns):
+        turn, out = i * math.pi * (3 - 5**0.5), 0.06 * math.sqrt((i + 0.5) / suns)  # a sunflower's seeds
         # leaning along x alone: MuJoCo biases shadow depth for slopes along one side of its map, and
         # ground that slopes along both is speckled
         towards = np.array([-0.55 + out * math.cos(turn), out * math.sin(turn), -1.0])
-        light = spec.body(root).add_light(type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, castshadow=True)
+        light = spec.body(root).add_light(type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, castshadow=shadows)
         light.mode = mujoco.mjtCamLight.mjCAMLIGHT_TRACK
         light.pos[:], light.dir[:] = -2 * size * towards, towards
-        light.diffuse[:], light.specular[:], light.ambient[:] = np.array([0.58, 0.56, 0.52]) / SUNS, 0.2 / SUNS, 0
+        light.diffuse[:], light.specular[:], light.ambient[:] = np.array([0.58, 0.56, 0.52]) / suns, 0.2 / suns, 0
 
 
 def _add_surfaces(spec: mujoco.MjSpec) -> None:
@@ -99,10 +105,14 @@ class Canvas:
       scene: what is drawn; never changed.
       width, height: of a picture, pixels.
       fovy: vertical field of view, degrees.
+      suns, shadows: see `drawing_model`.
     """
 
-    def __init__(self, scene: Scene, width: int, height: int, fovy: float = Camera.fovy) -> None:
-        self.model = drawing_model(scene, width, height, fovy)
+    def __init__(
+        self, scene: Scene, width: int, height: int, fovy: float = Camera.fovy, suns: int = SUNS,
+        shadows: int = SHADOWS,
+    ) -> None:  # fmt: skip
+        self.model = drawing_model(scene, width, height, fovy, suns, shadows)
         self._roots = _roots(scene)
         self._bare = copy.copy(self.model)  # of which only the characters are drawn
         roots = [self.model.body(root).id for root in self._roots]

@@ -85,6 +85,8 @@ def _going(want: Go, scene: Scene, go_style: str) -> tuple[str, dict[str, Any]]:
     style = style_of(want, scene, go_style)
     if style not in GO_STYLES:
         raise UserError(f"planners know no style '{style}'; they judge going by: {', '.join(GO_STYLES)}")
+    if want.target is not None and want.heading is not None:
+        raise UserError("planners go to a target facing as they come, and take no heading with it")
     if want.target is not None:
         return style, {"target": want.target}
     options: dict[str, Any] = {"velocity": want.velocity}

@@ -58,13 +58,15 @@ class Reach(_Want, frozen=True):
 class Go(_Want, frozen=True):
     """Go at a speed along a heading, or to a place, in a manner; what is not given stays as it was.
 
+    A heading with a place is where one faces there; only policies of tasks do both.
+
     Styles are the controller's: those of a walker ('happy'), gaits, or the ways in which planners judge going ('steer',
     'turbo', 'gait'). Gaits mix: Go(style="walk", other="sad", mix=0.3) is three tenths sad, a mix of 0 the style alone.
     """
 
     speed: float | None = None  # m/s along the heading, negative goes backwards
     heading: float | None = None  # rad from the world's x axis
-    target: Vector | None = None  # m, instead of both
+    target: Vector | None = None  # m, instead of a speed
     style: str | None = None
     other: str | None = None  # a second style
     mix: float | None = None  # share of the second, 0 to 1
@@ -86,7 +88,7 @@ class Go(_Want, frozen=True):
         return speed * math.cos(heading), speed * math.sin(heading)
 
     def check(self) -> None:
-        if self.target is not None and (self.speed is not None or self.heading is not None):
+        if self.target is not None and self.speed is not None:
             raise UserError("to go takes a target, or a speed and a heading, and not both")
         if self.target is not None:
             check_vector("target", self.target, 3, WORLD, "m")

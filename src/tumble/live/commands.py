@@ -124,6 +124,19 @@ class Reset(_Command, frozen=True):
         sims.load(sims.state)
 
 
+class Carve(_Command, frozen=True):
+    """Take the gap or the stone at a place away, or else set one there; see `tumble.stepping.carving`. m.
+
+    A stone where there are stones, else a gap of that width. Who plans steps plans anew at the next strike.
+    """
+
+    at: Vector
+    width: float = 0.3
+
+    def check(self, scene: Scene) -> None:
+        _check_vector("place of a gap or a stone", self.at)
+
+
 class SetParameter(_Command, frozen=True):
     """Change a setting of the running controller."""
 
@@ -157,7 +170,9 @@ class _Named(msgspec.Struct):
     name: str
 
 
-Command: TypeAlias = Push | Drag | Release | Explode | Throw | Reset | SetParameter | Restyle | Single | Together
+Command: TypeAlias = (
+    Push | Drag | Release | Explode | Throw | Reset | Carve | SetParameter | Restyle | Single | Together
+)  # fmt: skip
 
 
 def decode(text: bytes | str) -> Command:

@@ -28,7 +28,7 @@ from tumble.controllers import CONTROLLERS, played_back
 from tumble.errors import UserError
 from tumble.files import format_of, header_of, opened, read_arrays, replace_file, write_arrays
 from tumble.goals.wants import Want
-from tumble.live.commands import Command, Drag, Push, Restyle
+from tumble.live.commands import Carve, Command, Drag, Push, Restyle
 from tumble.live.session import Frame, Session, restyled
 from tumble.world.scene import Scene
 
@@ -374,7 +374,8 @@ class Recorder:
             self._done.append(self._open.closed())
             self._open, self._entered = _Open(session), session.entered
         part, scene = self._open, session.scene
-        part.commands += [Timed(len(part.motion), command) for command in frame.commands]
+        told = [command for command in frame.commands if not isinstance(command, Carve)]  # a part's scene tells of it
+        part.commands += [Timed(len(part.motion), command) for command in told]
         part.motion.append(frame.state[1 : 1 + scene.model.nq + scene.model.nv].copy())
         part.memory.append(session.world.view("userdata")[0, : sum(scene.memory.claims.values())].copy())
         if not frame.law:

@@ -24,7 +24,8 @@ from tumble.control.controller import Controller, Styled
 from tumble.controllers import refusal
 from tumble.errors import UserError
 from tumble.goals.wants import Want, kept
-from tumble.live.commands import Command, Drag, Explode, Push, Release, Reset, Restyle, SetParameter, Throw
+from tumble.live.carving import carves_in, ground_after
+from tumble.live.commands import Carve, Command, Drag, Explode, Push, Release, Reset, Restyle, SetParameter, Throw
 from tumble.live.timed import TimedLaw
 from tumble.live.waiting import all_wanted, parameters_in, without_idle
 from tumble.toml import toml_of
@@ -207,8 +208,10 @@ class Session:
                 read_style(self.controller, command)
             elif isinstance(command, Push | Drag | Release | Explode | Throw | Reset | SetParameter):
                 command.check(self.scene)
-            else:
+            elif not isinstance(command, Carve):
                 wanted = self._check(command, wanted)
+        if carves_in(commands):
+            ground_after(self.controller, self.world, carves_in((*self.waiting, *commands)))
         if any(isinstance(command, SetParameter) for command in commands):
             self.controller.check_parameters(parameters_in((*self.waiting, *commands)))
         self.waiting = without_idle((*self.waiting, *commands), self.wanted)
@@ -236,7 +239,7 @@ class Session:
 
     def step(self) -> Frame:
         """One frame: commands, control, act, publish."""
-        commands = self.waiting
+        carves, commands = self._carve(), self.waiting
         try:
             for command in commands:
                 self._apply(command)
@@ -258,7 +261,7 @@ class Session:
         frame = Frame(
             index=self.index - 1,
             time=self.time,
-            commands=commands,
+            commands=(*carves, *commands),
             control=law.mean[0] if law else np.array(control)[0],
             law=law is not None,
             drive=drive.name,
@@ -270,6 +273,14 @@ class Session:
         for listener in self.listeners:
             listener(self, frame)
         return frame
+
+    def _carve(self) -> tuple[Carve, ...]:
+        """Enter the ground that people want, before all else that waits; the commands that did it."""
+        if carves := carves_in(self.waiting):
+            self.waiting = tuple(command for command in self.waiting if not isinstance(command, Carve))
+            props, ground = ground_after(self.controller, self.world, carves)
+            self.enter(Scene(self.scene.character, props, ground, list(self.scene.drives)))
+        return carves
 
     def _apply(self, command: Command) -> None:
         match command:
@@ -285,8 +296,8 @@ class Session:
                 command.apply(self.world)
             case Restyle():
                 restyled(self.controller, command)
-            case SetParameter():
-                pass  # all at once, after the others
+            case SetParameter() | Carve():
+                pass  # all at once, after the others; before them
             case _:
                 self._want(command)
 

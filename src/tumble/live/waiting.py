@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from tumble.goals.wants import WANTS, Want, kept
-from tumble.live.commands import Command, Drag, Explode, Push, Release, Reset, Restyle, SetParameter, Throw
+from tumble.live.commands import Carve, Command, Drag, Explode, Push, Release, Reset, Restyle, SetParameter, Throw
 
 
 def parameters_in(commands: Iterable[Command]) -> dict[str, float]:
@@ -21,7 +21,7 @@ def without_idle(commands: tuple[Command, ...], wanted: Want | None) -> tuple[Co
                 idle = any(isinstance(one, Drag | Release) for one in later)
             case Restyle():
                 idle = any(isinstance(one, Restyle) and one.name == command.name for one in later)
-            case Push() | Explode() | Throw() | Reset() | SetParameter():
+            case Push() | Explode() | Throw() | Reset() | Carve() | SetParameter():
                 idle = False
             case _:
                 others = all_wanted(wanted, (*left, *later))

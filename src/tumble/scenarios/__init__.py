@@ -16,12 +16,23 @@ from tumble.scenarios.ball import JuggleBall, OnBall, OnBallReach, OnLightBall
 from tumble.scenarios.crowd import CrowdDance
 from tumble.scenarios.dodging import Dodge, DodgeHeavy, Impulse
 from tumble.scenarios.gaits import LearnHop, LearnTrot, LearnWalk, PlanarNet, Pole, Stop, TurnGait
+from tumble.scenarios.games import BirdMania, LampPosts
 from tumble.scenarios.history import History
 from tumble.scenarios.locomotion import Obstacles, ReachPoint, Steering, Turbo, Wall
 from tumble.scenarios.manipulation import CrateCarry, CratePull, CratePush, ObstacleCourse, PickUpCup
 from tumble.scenarios.projectiles import HopProjectiles, WalkProjectiles
 from tumble.scenarios.scenario import Scenario, Setup
 from tumble.scenarios.stepping import SimbiconBird, SimbiconHumanoid, SimbiconPlanar, SimbiconRaptor
+from tumble.scenarios.stones import Gaps, GapsInSpace, GapsPush, Path, Stones, StonesInSpace
+from tumble.scenarios.stones_walker import GapsWalked, SteppingStones
+from tumble.scenarios.tasks import (
+    GoToLineTask,
+    GoToPointHeadingTask,
+    GoToPointTask,
+    HeadingSpeedTask,
+    HeadingTask,
+    VeryRobustWalkTask,
+)
 from tumble.scenarios.terrain import Duck, Stairs, StepOver
 from tumble.scenarios.trial import Result, Trial, run_trial
 from tumble.scenarios.walk_on import WalkOn
@@ -56,6 +67,8 @@ for kind in (
     SteerWalk, WalkPush, WalkBodies, WalkOn,
     StepOver, Duck, Stairs, PickUpCup, CratePush, CratePull, CrateCarry, ObstacleCourse, CrowdDance,
     SimbiconHumanoid, SimbiconPlanar, SimbiconBird, SimbiconRaptor,
+    GoToLineTask, HeadingTask, GoToPointTask, GoToPointHeadingTask, HeadingSpeedTask, VeryRobustWalkTask, LampPosts,
+    BirdMania, Gaps, GapsInSpace, GapsPush, Stones, StonesInSpace, Path, SteppingStones, GapsWalked,
     GetUpTree, Crouch, Jump, Twist, SkillSequence,
     LearnWalk, LearnHop, LearnTrot, Pole, TurnGait, Stop, WalkProjectiles, HopProjectiles, PlanarNet,
 ):  # fmt: skip

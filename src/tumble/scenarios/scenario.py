@@ -107,6 +107,10 @@ class Scenario(ABC):
         """Whether the trial ended well."""
         return history.balanced()
 
+    def verdict(self, history: History) -> str:
+        """How it went, in a sentence, once that is settled; '' before. A trial ends then, and the studio says it."""
+        return ""
+
     def metrics(self, history: History) -> dict[str, float]:
         """Figures of its own, by name, beside the history's."""
         return {}

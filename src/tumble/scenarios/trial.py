@@ -144,8 +144,14 @@ class Trial:
 
     @property
     def over(self) -> bool:
-        """Whether its time is up, or the live world broke."""
-        return self.session.index >= round(self.seconds / self.scene.dt) or self.history.broken
+        """Whether its time is up, the live world broke, or it is settled how it went."""
+        late = self.session.index >= round(self.seconds / self.scene.dt)
+        return late or self.history.broken or bool(self.verdict)
+
+    @property
+    def verdict(self) -> str:
+        """How it went, in a sentence, where that is settled before its time is up; see `Scenario.verdict`."""
+        return self.scenario.verdict(self.history)
 
     def send(self, *commands: Command) -> None:
         """Have commands of people applied in the next frame, all or none; who says what is wanted directs then."""

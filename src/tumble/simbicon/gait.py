@@ -10,7 +10,7 @@
     twist = 0.66                  # factor on both for this way of turning
     [[states]]                    # in their order, over and over
     duration = 0.7                # s in which the phase goes from 0 to 1
-    until = "strike"              # or "time"
+    until = "strike"              # or a phase of 1; "time": that alone; "strike-only": never without a strike
     [states.joints.swing_hip]
     frame = "character"           # or "parent"
     bend = [[0.0, -0.1], [0.5, -0.4], [1.0, 0.0]]   # knots [phase, rad], Catmull-Rom between them
@@ -19,6 +19,10 @@
 Angles turn by the right hand: bend about the axis to the left (a limb swings backwards, a trunk forwards), side
 about the axis ahead, twist about the axis up. Limbs are told by `swing_` and `stance_`. A file speaks of a step on
 the LEFT foot; on the right one, side and twist change their sign. What a file does not name is 0.
+
+With `sided = true` a gait has two states, the first for steps on the left foot, the second for steps on the right one:
+side steps, say. Signs are still those of a step on the left foot: who copies the one state to the other steps straight.
+Such a gait counts as one state, so that it mixes with gaits of one; `mirrored` makes the one to the other side.
 """
 
 import math
@@ -42,7 +46,7 @@ BEND, SIDE_WAY, STRENGTH = 1, 0, 3
 KNOTS = 16  # the most of one trajectory
 STATES = 4  # the most of a gait
 GAITS = Path(__file__).parent / "gaits"
-BODIES = ("planar", "biped34", "big-bird", "raptor")  # that gaits come with
+BODIES = ("planar", "biped34", "big-bird", "raptor", "planar-bird")  # that gaits come with
 
 
 class Gains(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -77,7 +81,7 @@ class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     duration: float  # s; T
     joints: dict[str, Motion]
-    until: Literal["strike", "time"] = "strike"  # a strike ends it, or a phase of 1, whichever is first
+    until: Literal["strike", "time", "strike-only"] = "strike"  # strike or phase 1, the first; one alone
     earliest: float = 0.5  # phase from which a strike counts; not given; the authors' code
     swap: bool = True  # the legs change roles at its end
 
@@ -100,6 +104,7 @@ class Gait(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     states: tuple[State, ...]
     about: str = ""
     turn: float = 0.0  # rad/s by which the wanted heading moves
+    sided: bool = False  # two states, one a stance leg, left first: the leg says which is read; ours
     hip_damping: float = 0.0  # N m s^2/rad^2 against the stance hip's twist; not in the paper; the authors' code
     hip_speed: float = 4.0  # rad/s from which that damping is linear
     shift: float = 0.1  # s in which the root's torque goes over to a new stance leg; paper: 0; authors' code: by load
@@ -134,6 +139,20 @@ def roles_of(character: Character) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
+def states_of(gait: Gait) -> int:
+    """How many states the machine counts: one for a sided gait, whose two belong to the legs."""
+    return 1 if gait.sided else len(gait.states)
+
+
+def mirrored(gait: Gait, name: str, about: str = "") -> Gait:
+    """The gait to the other side, of another name: it turns the other way, and the states of a sided one change places.
+
+    The start stays, as it is that of a step on the left foot.
+    """
+    states = gait.states[::-1] if gait.sided else gait.states
+    return msgspec.structs.replace(gait, name=name, about=about or gait.about, turn=-gait.turn or 0.0, states=states)
+
+
 def check_gait(gait: Gait, character: Character) -> Gait:
     """The gait, or the error that says what is wrong with it: names that the body lacks, numbers out of bounds."""
     what = f"of gait '{gait.name}'"
@@ -142,6 +161,12 @@ def check_gait(gait: Gait, character: Character) -> Gait:
     _check_gains(gait, character)
     if not 1 <= len(gait.states) <= STATES:
         raise UserError(f"a gait must have 1 to {STATES} states, got {len(gait.states)} {what}")
+    if gait.sided and not (len(gait.states) == 2 and all(state.swap for state in gait.states)):
+        swaps = [state.swap for state in gait.states].count(True)
+        raise UserError(
+            f"a sided gait must have 2 states that swap legs, on the left foot and on the right one;"
+            f" got {len(gait.states)}, {swaps} of them with swap = true, {what}"
+        )
     if not any(state.swap for state in gait.states):
         raise UserError(f"gait '{gait.name}' never swaps legs: give a state swap = true")
     for i, state in enumerate(gait.states):
@@ -241,9 +266,11 @@ class Gaits(NamedTuple):
     worldly: np.ndarray  # (g, s, r) whether in the character's frame
     stiffness: np.ndarray  # (g, r, 3) N m/rad about x, y, z of the child bone
     damping: np.ndarray  # (g, r, 3) N m s/rad
-    states: np.ndarray  # (g,) number of states
+    states: np.ndarray  # (g,) number of states, 1 of a sided gait
+    sided: np.ndarray  # (g,) whether the stance leg says which state is read
     duration: np.ndarray  # (g, s) s
     strikes: np.ndarray  # (g, s) whether a strike ends it
+    waits: np.ndarray  # (g, s) whether nothing else does
     earliest: np.ndarray  # (g, s)
     swap: np.ndarray  # (g, s)
     turn: np.ndarray  # (g,) rad/s
@@ -262,8 +289,9 @@ def table_of(gaits: list[Gait], roles: tuple[str, ...]) -> Gaits:
         knots=np.zeros((g, STATES, r, 4, KNOTS, 2)), counts=np.zeros((g, STATES, r, 4), np.intp),
         feedback=np.zeros((g, STATES, r, 2, 2)), worldly=np.zeros((g, STATES, r), np.bool_),
         stiffness=np.zeros((g, r, 3)), damping=np.zeros((g, r, 3)),
-        states=np.array([len(gait.states) for gait in gaits]), duration=np.ones((g, STATES)),
-        strikes=np.zeros((g, STATES), np.bool_), earliest=np.zeros((g, STATES)), swap=np.zeros((g, STATES), np.bool_),
+        states=np.array([states_of(gait) for gait in gaits]), sided=np.array([gait.sided for gait in gaits]),
+        duration=np.ones((g, STATES)), strikes=np.zeros((g, STATES), np.bool_), waits=np.zeros((g, STATES), np.bool_),
+        earliest=np.zeros((g, STATES)), swap=np.zeros((g, STATES), np.bool_),
         turn=np.array([gait.turn for gait in gaits]), hip_damping=np.array([gait.hip_damping for gait in gaits]),
         hip_speed=np.array([gait.hip_speed for gait in gaits]), shift=np.array([gait.shift for gait in gaits]),
     )  # fmt: skip
@@ -280,7 +308,8 @@ def table_of(gaits: list[Gait], roles: tuple[str, ...]) -> Gaits:
 def _fill_state(table: Gaits, i: int, k: int, state: State, roles: tuple[str, ...]) -> None:
     """Write state k of gait i; joints that it does not tell of stay at angle 0, strength 1."""
     table.duration[i, k], table.earliest[i, k] = state.duration, state.earliest
-    table.strikes[i, k], table.swap[i, k] = state.until == "strike", state.swap
+    table.strikes[i, k], table.waits[i, k] = state.until != "time", state.until == "strike-only"
+    table.swap[i, k] = state.swap
     table.knots[i, k, :, STRENGTH, 0, 1] = 1.0
     for name, motion in state.joints.items():
         j = roles.index(name)

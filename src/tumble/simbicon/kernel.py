@@ -34,9 +34,11 @@ from tumble.maths.vectors import (
     yaw,
 )  # fmt: skip
 from tumble.simbicon.body import Bones, Live
-from tumble.simbicon.gait import Gaits
+from tumble.simbicon.gait import BEND, Gaits
+from tumble.simbicon.varied import Varied
 
 HIGH, LOW = 0.4, 0.2  # of the root's height over the lower foot at rest, where torques fade out; the authors' code
+ANYWHERE = -1e9  # m ahead: wherever a foot touches
 TURN = 0.5  # rad that the character's frame may be ahead of the root; ours
 
 
@@ -54,6 +56,7 @@ class SimbiconRows(NamedTuple):
     bones: Bones
     gaits: Gaits
     live: Live
+    varied: Varied | None  # numbers of the first gait that each row has for itself
     spin: np.ndarray  # scratch, (bones, 3), as the next two
     torque: np.ndarray
     other: np.ndarray
@@ -72,8 +75,9 @@ def control_rows(rows):  # type: ignore[no-untyped-def]
     spin, torque, other = rows.spin, rows.torque, rows.other
     for n in range(rows.many[0]):
         i = rows.ids[n]
+        _adopt(rows.varied, gaits, i)
         memory = live.memory[i]
-        _advance(bones, gaits, memory, live, i)
+        _advance(bones, gaits, memory, live, i, _reach(rows.varied, i))
         look = on_stack(_look(bones, memory, live, i))
         _spins(bones, live, i, spin)
         w = memory.weight
@@ -86,7 +90,31 @@ def control_rows(rows):  # type: ignore[no-untyped-def]
         _project(bones, live, i, torque, out)
 
 
+@inner
+def _adopt(varied, gaits, i):  # type: ignore[no-untyped-def]
+    """Write a row's own numbers, if any, into the table of gaits, whose first they are of: knots, then the duration."""
+    if varied is not None:
+        count = varied.role.size
+        for n in range(count):
+            gaits.knots[0, 0, varied.role[n], BEND, varied.knot[n], 1] = varied.values[i, n]
+        gaits.duration[0, 0] = varied.values[i, count]
+
+
+@inner
+def _reach(varied, i):  # type: ignore[no-untyped-def]
+    """m that a swing foot must be ahead of the other one for its touch to be a strike."""
+    if varied is not None:
+        return varied.reach[i]
+    return ANYWHERE
+
+
 # ---- the machine
+
+
+@inner
+def _state(gaits, g, m):  # type: ignore[no-untyped-def]
+    """Which state of a gait is read: the machine's, or in a sided gait that of the stance leg."""
+    return int(m.stance) if gaits.sided[g] else int(m.state)
 
 
 @inner
@@ -100,27 +128,42 @@ def touches(bones, live, i, side):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _advance(bones, gaits, m, live, i):  # type: ignore[no-untyped-def]
+def _advance(bones, gaits, m, live, i, reach):  # type: ignore[no-untyped-def]
     """Move the phase on; change state when it is over or the swing foot strikes. A mix keeps one machine.
 
-    The phase grows by dt ((1 - w) / T_gait + w / T_other), T the durations of the present state; the wanted heading by
-    the gaits' turns, mixed alike. A strike counts from the phase `earliest` on, and only in states that wait for one;
-    which do, and whether the legs swap roles, the heavier gait says. Writes state, phase, stance, footstrikes and
-    heading of the memory.
+    The phase grows by dt ((1 - w) / T_gait + w / T_other), T the durations of the state that each is in (`_state`); the
+    wanted heading by the gaits' turns, mixed alike. A strike counts from the phase `earliest` on, and only in states
+    that wait for one; in those that nothing else ends, the phase stays at 1 until then. Which do, and whether the legs
+    swap roles, the heavier gait says. A foot that is not `reach` m ahead of the one that stands scuffs, and has not
+    struck. Writes state, phase, stance, footstrikes and heading of the memory.
     """
-    a, b, k, w = int(m.gait), int(m.other), int(m.state), clamp(m.weight, 0.0, 1.0)
-    m.phase += bones.dt * ((1.0 - w) / gaits.duration[a, k] + w / gaits.duration[b, k])
+    a, b, w = int(m.gait), int(m.other), clamp(m.weight, 0.0, 1.0)
+    speed = (1.0 - w) / gaits.duration[a, _state(gaits, a, m)] + w / gaits.duration[b, _state(gaits, b, m)]
+    m.phase += bones.dt * speed
     m.heading += bones.dt * ((1.0 - w) * gaits.turn[a] + w * gaits.turn[b])
     lead = b if w > 0.5 else a
-    down = touches(bones, live, i, 1 - int(m.stance))
+    k = _state(gaits, lead, m)
+    down = touches(bones, live, i, 1 - int(m.stance)) and _ahead(bones, m, live, i) >= reach
     struck = gaits.strikes[lead, k] and m.phase >= gaits.earliest[lead, k] and down
+    if not struck and gaits.waits[lead, k]:
+        m.phase = min(m.phase, 1.0)
+        return
     if not (struck or m.phase >= 1.0):
         return
     m.phase = 0.0
-    m.state = (k + 1) % gaits.states[lead]
+    m.state = (int(m.state) + 1) % gaits.states[lead]
     if gaits.swap[lead, k]:
         m.stance = 1.0 - m.stance
         m.footstrikes += 1.0
+
+
+@inner
+def _ahead(bones, m, live, i):  # type: ignore[no-untyped-def]
+    """m that the swing foot is ahead of the stance foot, along the wanted heading."""
+    stance, swing = bones.ids[bones.feet[int(m.stance)]], bones.ids[bones.feet[1 - int(m.stance)]]
+    x = live.xipos[i, swing, 0] - live.xipos[i, stance, 0]
+    y = live.xipos[i, swing, 1] - live.xipos[i, stance, 1]
+    return math.cos(m.heading) * x + math.sin(m.heading) * y
 
 
 @inner
@@ -184,7 +227,7 @@ def _target(gaits, g, m, role, look):  # type: ignore[no-untyped-def]
     mirrored is theta_d0: d and v change their signs by themselves. On top of the parent's rotation, or of the
     character's frame, see `_torques`.
     """
-    k, phase = int(m.state), m.phase
+    k, phase = _state(gaits, g, m), m.phase
     mirror = 1.0 if m.stance == 0.0 else -1.0
     c = gaits.feedback[g, k, role]
     side = mirror * _angle(gaits, g, k, role, 0, phase) + feedback(c[0, 0], c[0, 1], look.away[1], look.velocity[1])
@@ -240,7 +283,7 @@ def _torques(bones, gaits, g, m, look, live, i, spin, torque):  # type: ignore[n
     A joint that a gait moves in the character's frame (`worldly`) is held against that, target and speed, and not
     against its parent; so is the swing hip of all gaits, as in the paper.
     """
-    k, phase = int(m.state), m.phase
+    k, phase = _state(gaits, g, m), m.phase
     for b in range(1, bones.ids.size):
         role, p = _role(bones, m, b), bones.parent[b]
         worldly = gaits.worldly[g, k, role]
@@ -266,7 +309,7 @@ def _hold_root(bones, gaits, g, m, look, live, i, spin, torque):  # type: ignore
     """
     stance, swing = bones.hips[int(m.stance)], bones.hips[1 - int(m.stance)]
     root = root_torque(bones, gaits, g, m, look, live, i, spin)
-    share = clamp(_angle(gaits, g, int(m.state), 0, 3, m.phase), 0.0, 1.0)
+    share = clamp(_angle(gaits, g, _state(gaits, g, m), 0, 3, m.phase), 0.0, 1.0)
     missing = scale(-share, add(root, add(vec(torque[swing]), vec(torque[stance]))))
     bears = _bearing(bones, gaits, g, m, live, i)
     tau, other = add(vec(torque[stance]), scale(bears, missing)), add(vec(torque[swing]), scale(1.0 - bears, missing))
@@ -279,7 +322,7 @@ def _hold_root(bones, gaits, g, m, look, live, i, spin, torque):  # type: ignore
 @inner
 def _bearing(bones, gaits, g, m, live, i):  # type: ignore[no-untyped-def]
     """Share of the weight that the stance leg is taken to bear: grows to 1 while the other foot is still down."""
-    since, shift = m.phase * gaits.duration[g, int(m.state)], gaits.shift[g]
+    since, shift = m.phase * gaits.duration[g, _state(gaits, g, m)], gaits.shift[g]
     if since >= shift or not touches(bones, live, i, 1 - int(m.stance)):
         return 1.0
     return since / shift

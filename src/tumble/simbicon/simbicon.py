@@ -17,21 +17,32 @@ before `start`, and copy a row with its memory to fork the walker.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeAlias
 
 import mujoco
 import numpy as np
 
 from tumble.control.controller import Controller
+from tumble.control.stepping import frames, step
 from tumble.errors import UserError, check_number, choose, unknown
 from tumble.files import text_of
 from tumble.goals.wants import Go, Want, name_of, part, parts
 from tumble.maths.bundles import Address
 from tumble.maths.vectors import yaws
 from tumble.simbicon.body import DRIVE, MEMORY, SIMBICON, bones_of, live_of
-from tumble.simbicon.gait import BODIES, Gait, builtin_gaits, check_gait, gait_names, read_gait, roles_of, table_of
-from tumble.simbicon.kernel import SimbiconRows, control_rows
+from tumble.simbicon.gait import (
+    BODIES,
+    Gait,
+    builtin_gaits,
+    check_gait,
+    gait_names,
+    read_gait,
+    roles_of,
+    states_of,
+    table_of,
+)
+from tumble.simbicon.kernel import ANYWHERE, TURN, SimbiconRows, control_rows
+from tumble.simbicon.varied import VARIED, Variation, varied_of
 from tumble.world.scene import Scene
 from tumble.world.sims import Law, Sims
 
@@ -66,14 +77,19 @@ class Simbicon(Controller):
       the stance hip's twist. A foot on its heel holds some 30 N m by estimate; by more it spins, and the body with
       it: with the speeds of starts disturbed by 0.2, 67 of 80 stood 4 s with 0.1, 74 with 0.02. Mixes of gaits:
       torques are mixed, the machine is one, its durations mixed as well (not given); the heavier gait tells when a step
-      ends.
+      ends. Side steps are two states that are bound to the stance legs (`sided`; not told how the thesis has them).
     """
 
     takes = (Go,)
     settings = SimbiconSettings()
 
-    def __init__(self, scene: Scene, gaits: Sequence[Gait] | None = None) -> None:
-        """Walk with some gaits, each checked against the body; by default with those that come with tumble for it."""
+    def __init__(
+        self, scene: Scene, gaits: Sequence[Gait] | None = None, variation: Variation | None = None
+    ) -> None:  # fmt: skip
+        """Walk with some gaits, each checked against the body; by default with those that come with tumble for it.
+
+        With a variation it is one gait, some numbers of which each row has for itself; see `varied`.
+        """
         known = builtin_gaits(scene.character) if gaits is None else {gait.name: gait for gait in gaits}
         if not known:
             name = scene.character.name
@@ -82,12 +98,15 @@ class Simbicon(Controller):
         self.gaits = [check_gait(gait, scene.character) for gait in known.values()]
         self._own = {gait.name: gait for gait in self.gaits}
         self._table = table_of(self.gaits, roles_of(scene.character))
+        self.variation = variation if variation is None else variation.checked(self.gaits)
         self.move(scene)
 
     def move(self, scene: Scene) -> None:
         """Go on in another scene of the same character; gaits stay."""
         self.scene, self.drive = scene, choose("drive", DRIVE, scene.drives)
         scene.claim(MEMORY, SIMBICON)
+        if self.variation is not None:
+            scene.claim(VARIED, self.variation.dtype)
         self._bones = bones_of(scene)
         self._sims: Sims | None = None
 
@@ -121,6 +140,14 @@ class Simbicon(Controller):
         memory = sims.memory(MEMORY)
         memory[:] = 0.0
         memory.heading[:] = yaws(sims.view("xquat")[:, self._bones.ids[0]])
+        if self.variation is not None:
+            self.varied(sims)[:] = self.variation.own(self.gaits[0])
+            sims.memory(VARIED).reach[:] = ANYWHERE
+
+    def varied(self, sims: Sims) -> np.ndarray:
+        """(nsim, numbers) of the gait that each row has for itself (`Variation`), live: a part of the state."""
+        found: np.ndarray = sims.memory(VARIED).numbers
+        return found
 
     def _attach(self, sims: Sims) -> None:
         """Lay the arrays of some simulations, and the gaits, ready for compiled code; nothing where they lie there."""
@@ -128,7 +155,8 @@ class Simbicon(Controller):
             self._sims, self._out = sims, np.zeros((sims.nsim, self.drive.size))
             self._ids, self._many = np.arange(sims.nsim), np.array([sims.nsim])
             scratch = np.zeros((3, len(self.scene.bones), 3))
-            rows = (self._bones, self._table, live_of(sims), *scratch, self._ids, self._many, self._out)
+            varied = varied_of(self.variation, sims, roles_of(self.scene.character))
+            rows = (self._bones, self._table, live_of(sims), varied, *scratch, self._ids, self._many, self._out)
             self._rows = Address(SimbiconRows._make(rows))
 
     def control(self, sims: Sims) -> Law:
@@ -206,10 +234,8 @@ class Simbicon(Controller):
         """
         gait = text_of(data, "gait", where, lambda text: read_gait(text, self.scene.character, where))
         old = self.gaits[self.index(gait.name)]
-        if len(gait.states) != len(old.states):
-            raise UserError(
-                f"the gait '{gait.name}' has {len(old.states)} states and keeps them, got {len(gait.states)}"
-            )
+        if states_of(gait) != states_of(old):
+            raise UserError(f"the gait '{gait.name}' has {states_of(old)} states and keeps them, got {states_of(gait)}")
         return gait
 
     def restyle(self, style: Gait) -> None:
@@ -262,31 +288,17 @@ class Simbicon(Controller):
             check_number("heading", float(one), -1e6, 1e6)
         sims.memory(MEMORY).heading[slice(None) if rows is None else rows] = heading
 
+    def headings(self, sims: Sims) -> np.ndarray:
+        """(nsim,) rad of the characters' frames: the wanted heading, at most `TURN` ahead of where the root faces."""
+        return frames(sims, sims.memory(MEMORY).heading, TURN)
+
     def steps(self, sims: Sims) -> np.ndarray:
         """Steps done since `start`, (nsim,), live."""
         return sims.memory(MEMORY).footstrikes
 
     def step(self, sims: Sims, longest: float = 2.0, *, rows: Any = None) -> np.ndarray:
-        """Run rows until their feet strike once more; a row rests from the end of the frame of its own strike on.
-
-        Args:
-          sims: any states, with the walker's memory in them.
-          longest: s after which to stop at the latest.
-          rows: which; None for all. Others rest.
-
-        Returns (nsim,) whether a row made its step; False for those that rested. Rows are at most a frame past their
-        strikes, and no physics is spent on who is done.
-        """
-        check_number("longest", longest, 0.0, 60.0, above=True)
-        goal, done = self.steps(sims) + 1, np.zeros(sims.nsim, bool)
-        stepping = np.unique(np.arange(sims.nsim)[slice(None) if rows is None else rows])
-        for _ in range(int(np.ceil(longest / self.scene.dt))):
-            sims.act(partial(self.law, rows=stepping), self.drive, stepping)
-            done[stepping] = self.steps(sims)[stepping] >= goal[stepping]
-            stepping = stepping[~done[stepping]]
-            if not stepping.size:
-                break
-        return done
+        """Run rows until their feet strike once more, see `tumble.control.stepping.step`."""
+        return step(self, sims, longest, rows=rows)
 
     def fallen(self, sims: Sims) -> np.ndarray:
         """(nsim,) whether anything but the feet touches the ground, or the row is broken."""

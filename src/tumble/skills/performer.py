@@ -164,6 +164,9 @@ class Performer(Controller):
         scripted, others = _split(want)
         if len(scripted) > 1:
             return f"a walker does not {name_of(want)} at once"
+        go = part(want, Go)
+        if go is not None and go.target is not None and go.heading is not None:
+            return "a walker goes to a place facing as it comes; then it turns by a script: 'go to 2 1; turn to 90'"
         try:
             for one in scripted:
                 one.check()

@@ -2,13 +2,16 @@
 
     script_for(scene, held=(), body=None, at=(2.0, 1.0, 0.0))       # 'go to 2 1'
     script_for(scene, held=(), body="crate", at=(2.0, 1.0, 0.4))    # 'lift crate', or 'push crate 1 m'
+    place_for(scene, body="crate", at=(2.0, 1.0, 0.4))              # (2.0, 1.0, 0.0), for who only goes
 
 Of what the body can do only weights are looked at: `check_acts` says the rest.
 """
 
 from collections.abc import Sequence
 
-from tumble.errors import UserError
+import numpy as np
+
+from tumble.errors import UserError, check_vector
 from tumble.skills.acts import Act, GoTo, Lift, PickUp, Place, PushCrate, PutDown
 from tumble.skills.limits import limits_of
 from tumble.skills.script import text_of
@@ -16,6 +19,7 @@ from tumble.world.props import Companion, Crate, Prop
 from tumble.world.scene import Scene
 
 SHOVE = 1.0  # m that a crate is pushed which is too heavy to be lifted
+FAR = 1000.0  # m, beyond which no place is pointed at
 
 
 def script_for(scene: Scene, held: Sequence[str], body: str | None, at: Sequence[float]) -> str:
@@ -31,12 +35,26 @@ def script_for(scene: Scene, held: Sequence[str], body: str | None, at: Sequence
     return text_of([_act(scene, held, body, at)])
 
 
-def _act(scene: Scene, held: Sequence[str], body: str | None, at: Sequence[float]) -> Act:
-    """The act of a hint, arguments as of `script_for`; refuses parts of the character itself."""
+def place_for(scene: Scene, body: str | None, at: Sequence[float]) -> tuple[float, float, float]:
+    """Where on the ground, m, to go to where somebody points, arguments as of `script_for`."""
+    _prop(scene, body)
+    check_vector("place", at, 3, FAR, "m")
+    x, y = float(at[0]), float(at[1])
+    return x, y, float(scene.ground.height(np.array(x)))
+
+
+def _prop(scene: Scene, body: str | None) -> Prop | None:
+    """The prop that a body is of, None for the ground; refuses parts of the character itself."""
     prop = next((prop for prop in scene.props if body is not None and _is_of(body, prop)), None)
     if body is not None and prop is None:
         scene.body(body)
         raise UserError(f"'{body}' is a part of the character; point at the ground or at a thing")
+    return prop
+
+
+def _act(scene: Scene, held: Sequence[str], body: str | None, at: Sequence[float]) -> Act:
+    """The act of a hint, arguments as of `script_for`; refuses parts of the character itself."""
+    prop = _prop(scene, body)
     if body in held:
         return PutDown()
     if isinstance(prop, Crate) and _hands(scene, held) + len(prop.handles) <= 2:

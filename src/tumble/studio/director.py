@@ -4,7 +4,7 @@ director = Director(trial)
 director.steer(1.0, 0.0)        # and director.steer(0.0, 0.0): what was wanted before
 director.want("reach")
 director.stand(pose="taiko")
-director.point((2.0, 1.0, 0.0), None)
+director.point((2.0, 1.0, 0.0), None)                  # and, where it can be, facing somewhere there: heading=1.57
 
 What is wanted is kept in one place, the session. A director only knows what steering interrupts.
 """
@@ -31,6 +31,7 @@ from tumble.goals.wants import (
     StayOn,
     Together,
     Want,
+    kept,
     name_of,
     part,
     parts,
@@ -44,15 +45,16 @@ from tumble.scenarios.locomotion import PACE
 from tumble.settings import replaced
 from tumble.simbicon.simbicon import Simbicon
 from tumble.skills.check import held_in
-from tumble.skills.pointing import script_for
+from tumble.skills.pointing import place_for, script_for
 from tumble.studio.choice import stood
 from tumble.world.props import Ball
 
 WAITING = 256  # commands that may wait for the next frame
 STROLL, HURRY = 0.8, 1.5  # m/s of a walker that is steered, and in a hurry
 LET_GO = 0.05  # length of a steering direction that is as good as none
+TURNS = 100.0  # rad, beyond which no heading is pointed at
 FAR, HIGH = 0.45, 1.3  # m ahead and up, where something to reach for is put
-WALKED = ("balance", "go", "reach")  # what those who do not plan are asked for by name
+WALKED = {"balance": Balance, "go": Go, "reach": Reach}  # what those who do not plan are asked for by name
 CALLED = {StayOn: "ball", Juggle: "juggle"}  # goals that are not called as their wants
 
 
@@ -103,15 +105,23 @@ class Director:
             self.send(self._before)
 
     def _going(self, share: float, heading: float, turbo: bool) -> Go:
-        """A share of the usual pace."""
-        if self.mixes:  # gaits have a speed of their own
-            return Go(heading=heading)
+        """A share of the usual pace; the heading alone where one goes at a speed of one's own, as gaits do."""
         style = self._style
         if style is None:
-            return Go(speed=share * (HURRY if turbo else STROLL), heading=heading)
+            return self._able(Go(speed=share * (HURRY if turbo else STROLL), heading=heading), Go(heading=heading))
         if style != "gait":
             style = "turbo" if turbo else "steer"
         return Go(speed=share * pace(style), heading=heading, style=style)
+
+    def _able(self, *wants: Go) -> Go:
+        """The first of some wants that is not refused; the first of all, with its reason, where all are."""
+        session = self.trial.session
+        able = (want for want in wants if not session.controller.refuses(session.world, kept(session.asked, want)))
+        return next(able, wants[0])
+
+    def _takes(self, want: Want) -> bool:
+        """Whether the controller would do this alone."""
+        return self.trial.controller.refuses(self.trial.session.world, want) is None
 
     @property
     def _style(self) -> str | None:
@@ -123,10 +133,14 @@ class Director:
 
     @property
     def _resting(self) -> Want:
-        """What is wanted when steering ends that begins now: standing, where one went, else what was wanted."""
+        """What is wanted when steering ends that begins now: standing, where one went, else what was wanted.
+
+        Who cannot be told to stand wants what was wanted; gaits go on the way that they were steered.
+        """
         wanted = self.trial.session.asked
         if self._style is None:
-            return Go(speed=0.0)
+            stops = self.mixes or self._takes(Go(speed=STROLL, heading=0.0))
+            return Go(speed=0.0) if stops or wanted is None else wanted
         goes = part(wanted, Go) is not None and self._style != "gait"
         return self.stance if wanted is None or goes else wanted
 
@@ -141,7 +155,7 @@ class Director:
         offered: dict[str, Want] = {
             "balance": self.stance,
             "reach": Reach(target),
-            "go": Go(speed=STROLL, heading=heading),
+            "go": self._able(Go(speed=STROLL, heading=heading), Go(heading=heading)),
             "ball": StayOn(ball),
             "juggle": Juggle(ball),
             "ball-reach": Together((StayOn(ball), Reach(target))),
@@ -167,10 +181,24 @@ class Director:
         else:
             self._before = stance
 
-    def point(self, at: Vector, body: str | None) -> None:
-        """Do what a hint at a place means, on a body or on the ground; see `script_for`."""
-        scene, state = self.trial.scene, self.trial.session.world.state[0]
-        self.send(Do(script_for(scene, held_in(scene, state), body, at)))
+    def point(self, at: Vector, body: str | None, heading: float | None = None) -> None:
+        """Do what a hint at a place means, on a body or on the ground; see `script_for`.
+
+        Who does nothing but go goes there, to face a heading (rad) where one is given and it can, else as it comes; or,
+        where it goes to no places, towards there.
+        """
+        scene, world = self.trial.scene, self.trial.session.world
+        if heading is not None:
+            check_number("heading", heading, -TURNS, TURNS)
+        if self.trial.controller.takes != (Go,):
+            self.send(Do(script_for(scene, held_in(scene, world.state[0]), body, at)))
+            return
+        target = place_for(scene, body, at)
+        x, y = target[:2] - world.view("com")[0, :2]
+        towards = math.atan2(y, x)
+        facing = [] if heading is None else [Go(target=target, heading=heading)]
+        there = Go(target=target), Go(target=target, heading=towards)
+        self.send(self._able(*facing, *there, Go(heading=towards), Go(speed=STROLL, heading=towards)))
 
     def let_go(self) -> None:
         """Hold and steer no more."""
@@ -202,7 +230,9 @@ class Director:
     @property
     def goals(self) -> list[str]:
         """Names that `want` takes with this controller, and that of what is wanted."""
-        known = list(GOALS) if isinstance(self.trial.controller, Planned) else list(WALKED)
+        controller = self.trial.controller
+        walked = [name for name, kind in WALKED.items() if kind in controller.takes]
+        known = list(GOALS) if isinstance(controller, Planned) else walked
         return known if self.goal in known else [*known, self.goal]
 
     @property
@@ -281,6 +311,17 @@ class Director:
         wanted = self.trial.session.asked
         reach, go = part(wanted, Reach), part(wanted, Go)
         return reach.target if reach is not None else None if go is None else go.target
+
+    @property
+    def heading(self) -> float | None:
+        """The heading that is wanted at a place, or without a speed, rad; None where none is."""
+        go = part(self.trial.session.asked, Go)
+        return None if go is None or go.speed is not None else go.heading
+
+    @property
+    def faces(self) -> bool:
+        """Whether it can be wanted to face somewhere at a place."""
+        return self._takes(Go(target=(1.0, 0.0, 0.0), heading=1.0))
 
     @property
     def velocity(self) -> tuple[float, float] | None:

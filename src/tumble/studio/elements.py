@@ -36,7 +36,7 @@ class View(
         self._props.update(options)
 
     def set(self, **options: Any) -> None:
-        """Change options: tool, mass, speed, force, blast, hand, follow, futures, contacts, nodes, steering."""
+        """Change options, the props of `web/view.js`: tool, mass, speed, force, blast, gap, hand, follow and so on."""
         self._props.update(options)
         self.update()
 

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from tumble.characters import Character
 from tumble.errors import UserError
 from tumble.simbicon.gait import Gains, Gait, Motion, State, joint_of, plain, roles_of
+from tumble.simbicon.numbers import STRONGEST
 from tumble.studio.sheets import Line, Number
 from tumble.walking.style import Knots
 
@@ -81,7 +82,7 @@ class GaitSheet:
             units = ("rad/m", "rad s/m")
             pair = getattr(motion, f"{way}_feedback")
             found |= {
-                name: Number(f"{name}, {unit}", value, -3.0, 3.0)
+                name: Number(f"{name}, {unit}", value, -STRONGEST, STRONGEST)
                 for name, unit, value in zip(FEEDBACK, units, pair, strict=True)
             }
         gains, scale = gait.gains[_gained(role)], ROOT if role == "root" else 1.0

@@ -252,7 +252,7 @@ class Hub:
             case Remove():
                 stage.trial.remove(request.name)
             case Point():
-                director.point(request.at, request.body)
+                director.point(request.at, request.body, request.heading)
             case Scrub():
                 stage.scrub(request.tick)
             case Resume():

@@ -4,7 +4,8 @@ A message is little endian: the fields of `HEADER`, then
 
     float32  bodies x 7        position and quaternion (w, x, y, z) of every body, m
     float32  terms             mean value of each term along the best path
-    float32  3, 2, 6           target; wanted velocity; held point and where it is pulled to: each if its flag is set
+    float32  3, 2, 6, 1        target; wanted velocity; held point and where it is pulled to; wanted heading in rad, at
+                               the target where there is one: each if its flag is set
     int16    paths x points x 3, best x 3, smoothed x 3, contacts x 3    mm from the origin
     text     the rest          which of the goal's ways the plan takes, who acts, what it does: three lines, of which
                                any may be empty
@@ -25,11 +26,11 @@ from tumble.live.commands import Drag
 from tumble.world.props import Crate, handle_name
 from tumble.world.scene import Scene
 
-VERSION = 2
+VERSION = 3
 # version, flags, scene id; tick, oldest, newest; time, plan ms, rate, realtime, speed, effort, cost, origin;
 # numbers of bodies, paths, points, best, smoothed, contacts, terms; terms id
 HEADER = struct.Struct("<BBH III fffffff fff HHHHHHHH")
-PAST, PAUSED, RECORDING, BROKEN, TARGET, VELOCITY, DRAG = (1 << i for i in range(7))
+PAST, PAUSED, RECORDING, BROKEN, TARGET, VELOCITY, DRAG, HEADING = (1 << i for i in range(8))
 PATHS, POINTS, LINE, CONTACTS = 32, 12, 60, 32  # drawn at most; a message stays below 5 KB
 FAR = 32.767  # m from the origin, the farthest that int16 in mm can tell
 TOUCHING = 0.002  # m between surfaces that touch
@@ -46,8 +47,8 @@ SHAPES = {
 def describe(scene: Scene) -> dict[str, Any]:
     """Shapes of all bodies of a scene, JSON-able; body i is body i of the packets.
 
-    The plane of the ground is left out, which browsers draw by themselves, by its slope in rad; boxes that are part of
-    it are the world's.
+    The plane of the ground is left out, which browsers draw by themselves, by its slope in rad and its depth in m.
+    Boxes that are part of it are the world's; those between gaps are slabs, to be drawn as ground.
     """
     model = scene.spec.copy().compile()  # with all that only looks good
     bodies: list[dict[str, Any]] = [
@@ -58,6 +59,8 @@ def describe(scene: Scene) -> dict[str, Any]:
             continue
         kind, sizes = shape
         geom = _geom(kind, model.geom_size[i, :sizes], model.geom_pos[i], model.geom_quat[i], model.geom_rgba[i])
+        if scene.ground.depth and not model.geom_bodyid[i] and model.geom_conaffinity[i]:
+            geom["slab"] = True
         bodies[model.geom_bodyid[i]]["geoms"].append(geom)
     for crate in scene.props:
         for j in range(len(crate.handles) if isinstance(crate, Crate) else 0):
@@ -65,7 +68,8 @@ def describe(scene: Scene) -> dict[str, Any]:
             # no sphere, which is drawn with the stripes of a ball
             geom = _geom("ellipsoid", np.repeat(site.size[0], 3), site.pos, site.quat, site.rgba)
             bodies[int(site.bodyid[0])]["geoms"].append(geom)
-    return {"root": scene.body(scene.character.root), "slope": scene.ground.slope, "bodies": bodies}
+    ground = {"slope": scene.ground.slope, "depth": scene.ground.depth}
+    return {"root": scene.body(scene.character.root), **ground, "bodies": bodies}
 
 
 def _geom(kind: str, size: np.ndarray, pos: np.ndarray, quat: np.ndarray, rgba: np.ndarray) -> dict[str, Any]:
@@ -118,7 +122,7 @@ class Packer:
     def pack(
         self, state: np.ndarray, report: Report, status: Status, terms: int,
         target: tuple[float, float, float] | None = None, velocity: tuple[float, float] | None = None,
-        drag: Drag | None = None,
+        drag: Drag | None = None, heading: float | None = None,
     ) -> bytes:  # fmt: skip
         """One message.
 
@@ -127,7 +131,7 @@ class Packer:
           report: of the controller, on the same frame.
           status: of the loop.
           terms: id of the goal's list of terms.
-          target, velocity: that are wanted.
+          target, velocity, heading: that are wanted.
           drag: what is held.
         """
         plan = report.plan
@@ -151,6 +155,8 @@ class Packer:
             body = self.scene.body(drag.body)
             held = data.xpos[body] + data.xmat[body].reshape(3, 3) @ drag.point
             flags, extra = flags | DRAG, [*extra, *held, *drag.target]
+        if heading is not None:
+            flags, extra = flags | HEADING, [*extra, heading]
         header = HEADER.pack(
             VERSION, flags, self.number, status.tick, status.oldest, status.newest, status.time,
             1000 * status.control_seconds, status.rate, status.realtime, status.speed,

@@ -8,7 +8,7 @@ NiceGUI calls it once for every browser that opens the page, in the event loop's
 What is drawn in the view does not pass through NiceGUI: the view opens a socket of its own for frames (`web/link.js`).
 Buttons and keys do the same things, by `Desk.do`, which refuses them to who only watches.
 
-Marks of tests are `data-testid`: play, step, reset, feet, again, speed, record, download, menu, tool-hand and so on.
+Marks of tests are `data-testid`: play, step, reset, feet, again, speed, record, download, export, menu, tool-hand ...
 """
 
 import io
@@ -22,6 +22,7 @@ from tumble.live.commands import Reset
 from tumble.studio.body_panel import body_panel
 from tumble.studio.desk import Desk
 from tumble.studio.elements import TimelineBar, View
+from tumble.studio.exporting import export_button
 from tumble.studio.hub import Hub
 from tumble.studio.panels import BLUR, SIGHTS, TOOLS, TOUCHES, cost_panel, direct_panel, settings_panel, touch_panel
 from tumble.studio.presets import Presets
@@ -46,9 +47,11 @@ def build(hub: Hub, presets: Presets) -> None:
     ui.colors(primary="#2f6690")
     start = {option: row[4] for option, row in TOUCHES.items()}
     sights = {option: option != "steering" for option in SIGHTS}
-    view = View(key, tool="hand", hand="left", nodes=True, **start, **sights).classes("view").props("data-testid=view")
+    view = View(key, tool="hand", hand="left", faces=False, nodes=True, **start, **sights).classes("view")
+    view.props("data-testid=view")
     with ui.right_drawer(top_corner=True, bottom_corner=True).props("width=320 breakpoint=800").classes("side") as side:
         _panels(desk, view)
+    desk.shows(lambda: _face(desk, view))
     choose_tool = _tools(view)
     _button("tune", side.toggle, "panels", "menu").classes("menu")
     with ui.element("div").classes("bottom"):
@@ -81,6 +84,13 @@ def _panels(desk: Desk, view: View) -> None:
             body_panel(desk)
         with ui.tab_panel("touch"), ui.column().classes("panel"):
             touch_panel(view)
+
+
+def _face(desk: Desk, view: View) -> None:
+    """Have the view take drags from a place as headings where somebody can face them there."""
+    faces = desk.stage.director.faces
+    if view.props["faces"] != faces:
+        view.set(faces=faces)
 
 
 def _tools(view: View) -> Callable[[str], None]:
@@ -131,12 +141,14 @@ def _transport(desk: Desk) -> None:
         speed.on("update:model-value", lambda: desk.do(lambda: stage.slow(float(speed.value or 1.0))))
         tape = _button("fiber_manual_record", record, "record", "record")
         save = _button("download", download, "download the recording", "download")
+        out = export_button(desk)
 
     def show() -> None:
         play.props(f"icon={'pause' if stage.playing else 'play_arrow'}")
         tape.props(f"icon={'stop' if stage.recording else 'fiber_manual_record'}")
         speed.set_value(stage.pace.speed)
-        save.set_visibility(stage.tape is not None)
+        for button in (save, out):
+            button.set_visibility(stage.tape is not None)
 
     desk.shows(show)
 
@@ -148,7 +160,7 @@ def _button(icon: str, act: object, about: str, mark: str) -> ui.button:
 
 
 async def _key(desk: Desk, choose_tool: Callable[[str], None], event: KeyEventArguments) -> None:
-    """Space pauses, '.' steps, r begins again, n takes the next seed, 1 to 6 choose a tool."""
+    """Space pauses, '.' steps, r begins again, n takes the next seed, 1 to 7 choose a tool."""
     held = event.modifiers
     if not event.action.keydown or event.action.repeat or held.ctrl or held.meta or held.alt:
         return

@@ -37,7 +37,8 @@ TOOLS = {
     "throw": ("sports_baseball", "Throw a ball where you click (3)"),
     "blast": ("flare", "Explosion where you click (4)"),
     "target": ("my_location", "Reach where you click (5)"),
-    "go": ("directions_walk", "Go where you click, take what you click (6)"),
+    "go": ("directions_walk", "Go where you click, take what you click; drag where to face there, if it can (6)"),
+    "carve": ("terrain", "Set a gap or a stone where you click, or take the one away that you click (7)"),
 }
 # option of the view: label, unit, low, high, start
 TOUCHES = {
@@ -45,6 +46,7 @@ TOUCHES = {
     "speed": ("throw", "m/s", 1.0, 30.0, 10.0),
     "force": ("push for 0.1 s", "N", 50.0, 2000.0, 400.0),
     "blast": ("explosion at 1 m", "m/s", 0.5, 15.0, 4.0),
+    "gap": ("width of a gap", "m", 0.1, 1.0, 0.3),
 }
 SIGHTS = {
     "follow": "follow the character",
@@ -366,7 +368,7 @@ def slider_row(label: str, knob: Knob, send: Callable[[float], Any]) -> Callable
 
 
 def touch_panel(view: View) -> None:
-    """What a hand throws, pushes and blasts with, and what is drawn.
+    """What a hand throws, pushes, blasts and carves with, and what is drawn.
 
     These are the page's own: the stage knows nothing of them, and every page has others.
     """

@@ -6,7 +6,7 @@ import msgspec
 
 from tumble.errors import UserError
 from tumble.goals.wants import Single, Together
-from tumble.live.commands import Drag, Explode, Push, Release, Reset, SetParameter, Throw, Vector
+from tumble.live.commands import Carve, Drag, Explode, Push, Release, Reset, SetParameter, Throw, Vector
 
 
 class _Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=str.lower):
@@ -44,10 +44,14 @@ class Remove(_Request, frozen=True):
 
 
 class Point(_Request, frozen=True):
-    """Show a walker a place, m, on a body or on the ground: it goes there, or does with the body what it can."""
+    """Show a walker a place, m, on a body or on the ground: it goes there, or does with the body what it can.
+
+    A heading, rad, is the way to face there, where it can.
+    """
 
     at: Vector
     body: str | None = None
+    heading: float | None = None
 
 
 class Scrub(_Request, frozen=True):
@@ -74,7 +78,7 @@ class Give(_Request, frozen=True):
 
 Request: TypeAlias = (
     Steer | Hurl | PlaceBox | Remove | Point | Scrub | Resume | Ask | Give
-    | Push | Drag | Release | Explode | Throw | Reset | SetParameter | Single | Together
+    | Push | Drag | Release | Explode | Throw | Reset | Carve | SetParameter | Single | Together
 )  # fmt: skip
 
 

@@ -39,6 +39,7 @@ from tumble.studio.packet import BROKEN, PAST, PAUSED, RECORDING, Status, with_f
 from tumble.studio.pictures import Pictures
 from tumble.studio.rehearsing import Rehearsing
 from tumble.studio.timeline import Moment, Timeline
+from tumble.studio.verdicts import Verdicts
 
 LONGEST = 1800.0  # s of a recording
 SLOWEST, FASTEST = 0.05, 2.0  # speeds that may be asked for
@@ -77,7 +78,7 @@ class Stage:
         self._tick, self._pictures = 0, Pictures(self.trial.scene)
         self._jobs: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = queue.SimpleQueue()
         self._wake, self._closing = threading.Event(), False
-        self._rehearsing = Rehearsing(audience)
+        self._rehearsing, self._verdicts = Rehearsing(audience), Verdicts(audience)
         self._thread = threading.Thread(target=self._run, name="stage", daemon=True)
 
     @property
@@ -153,8 +154,6 @@ class Stage:
                 future.set_result(job())
             except Exception as error:
                 future.set_exception(error)
-            if self.trial.scene is not self._pictures.packer.scene:
-                self._pictures.enter(self.trial.scene)
 
     def _rehearse(self) -> None:
         """Have compiled what the first frames need, by a trial that nobody sees."""
@@ -202,6 +201,7 @@ class Stage:
         with self._rehearsing.watching(self.choice.controller):
             frame = self.trial.step()
         self.trial.recall()
+        self._verdicts.hear(self.trial)
         self.pace.ticked()
         if self._news != before:
             self._audience.changed()

@@ -83,7 +83,8 @@ def _push(body, k, m, look, f, i, torque, leg, ahead, left, load):  # type: igno
     if m.mode == Mode.WALK:  # the foot rolls on after it landed and before it leaves
         planted = clamp(ROLLS * m.phase - LANDED, 0.0, 1.0) * clamp(LEAVES - ROLLS * m.phase, 0.0, 1.0)
     nose = turned(rotation_of(f, body, i, leg + FOOT), (1.0, 0.0, 0.0))
-    planted *= clamp(FLAT - TIPS * abs(nose[2]), 0.0, 1.0)
+    up = nose[2] + math.sin(m.foot_tilts[(leg - LEGS) // 4, 0])
+    planted *= clamp(FLAT - TIPS * abs(up), 0.0, 1.0)
     spin = look.spin
     for bone in range(leg, leg + FOOT + 1):
         spin = add(spin, spin_of(body, f.xaxis[i], f.qvel[i], bone))

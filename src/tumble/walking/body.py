@@ -23,6 +23,7 @@ from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
 DRIVE = "torque"
+NEEDS = ("biped", "toes", "palms", "jointed-back")  # capabilities of a walker's character
 
 # Bones by number: the trunk, then arms and legs, left before right.
 PELVIS, BACK, TORSO, HEAD, ARMS, LEGS = 0, 1, 2, 3, 4, 8
@@ -166,6 +167,13 @@ def body_of(scene: Scene, settings: WalkSettings, prefix: str = "", grips: bool 
         hips=float(model.body_pos[ids[LEGS], 1] - model.body_pos[ids[LEGS + 4], 1]),
         dt=scene.drives[DRIVE].timestep, gravity=float(-model.opt.gravity[2]),
     )  # fmt: skip
+
+
+def not_feet(body: Body) -> np.ndarray:
+    """Columns of the 'grounded' channel of bones that feel the ground, but feet and toes: who touches it so, fell."""
+    feet = [leg + bone for leg in (LEGS, LEGS + 4) for bone in (FOOT, TOE)]
+    rest = np.delete(body.ground, feet)
+    return rest[rest >= 0]
 
 
 def _stiffness(joints: Joints) -> np.ndarray:

@@ -15,11 +15,11 @@ from tumble.maths.vectors import clamp, dot
 from tumble.walking.bars import duck_under
 from tumble.walking.body import LEGS, SHIN
 from tumble.walking.capture import BENT, capture_shortfall
+from tumble.walking.footholds import place_step, wished_foothold
 from tumble.walking.landing import NEAR, approach, choose, lean_of, limit_speed, same_level, want_halt
-from tumble.walking.legs import knee_for
 from tumble.walking.memory import LEFT, RIGHT, UNLIMITED, Halt, Mode
 from tumble.walking.pendulum import deviation, pendulum_rate
-from tumble.walking.steps import DROPS, HIGHER, ankle_of, crosses, foot_place, loaded, step_offset
+from tumble.walking.steps import DROPS, HIGHER, ankle_of, crosses, foot_place, let_down, loaded, step_offset
 from tumble.walking.terrain import (
     CLEAR,
     CLIMB,
@@ -38,7 +38,6 @@ from tumble.walking.terrain import (
     level,
     next_edge,
     passage,
-    ramp,
     wall,
 )  # fmt: skip
 
@@ -55,9 +54,6 @@ LOAD_BENDS = 5.0  # of the crouch under a load, for each time of its own mass th
 USUAL_SHORT, USUAL_LONG = 0.2, 0.5  # of the leg's length: steps that the next landings are counted in
 STRIDES = 0.8  # of the longest step that a foot is put ahead or behind at most
 UNPLANNED = 0.005  # m that a landing may be off the pendulum's and need no plan
-DOWN_AHEAD = 0.6  # of the length of a step down that the hip is ahead of the stance foot when the other lands
-DOWN_LEG, DOWN_LEAST = 0.98, 0.1  # of the leg's length then, and the least square of the hip's height over it
-DOWN_FROM, DOWN_TO = -0.75, -0.15  # minus the phase, over which the knee bends for a step down
 LONGEST_PERIOD = 1.3  # s of a step over something
 MOST_TRIM = 0.05  # of the leg's length that what keeps the mean speed adds
 LONG = 0.6  # m, from which on a step over something loses speed
@@ -84,7 +80,7 @@ def _cross(body, terrain, k, m, look, f, i):  # type: ignore[no-untyped-def]
     foot = foot_place(body, f, i, m.stance)
     if m.mode != Mode.WALK or m.phase == 0.0:
         m.obstacle_top, m.trailing = 0.0, False
-        was, m.ground = m.ground, ground_at(terrain, foot)
+        was, m.ground = m.ground, m.foothold[2] if m.placed else ground_at(terrain, foot)
         m.planned, m.speed_limit, m.least_period = False, UNLIMITED, 0.0
         steps = m.mode == Mode.WALK or m.mode == Mode.DOUBLE_SUPPORT
         m.down_crouch = min(m.down_crouch, _bent(body, k, look)) if steps else 0.0
@@ -92,6 +88,11 @@ def _cross(body, terrain, k, m, look, f, i):  # type: ignore[no-untyped-def]
             _take_weight(body, m, f, i)
     m.blocked = m.mode == Mode.STAND and m.wish_speed > 0.0 and _before_wall(body, terrain, m, f, i)
     if m.mode == Mode.WALK:
+        n = wished_foothold(m)
+        m.placed = n >= 0
+        if m.placed:
+            place_step(body, terrain, k, m, look, f, i, n, ahead, left, foot)
+            return
         _plan_step(body, terrain, k, m, look, f, i, ahead, left, foot)
         if m.duck_crouch > BENT:
             m.speed_limit = min(m.speed_limit, STOOP_SPEED * math.sqrt(body.size))
@@ -135,15 +136,6 @@ def _bent(body, k, look):  # type: ignore[no-untyped-def]
     The foot of a straight leg comes down late, with the body too far ahead to stop before an edge.
     """
     return k.hands.load_crouch * min(LOAD_BENDS * (look.total / body.total - 1.0), 1.0)
-
-
-@inner
-def _let_down(body, m, drop, length):  # type: ignore[no-untyped-def]
-    """Crouch, rad, in which the other foot comes down `drop` m lower and `length` m ahead."""
-    ahead = DOWN_AHEAD * length
-    high = math.sqrt(max((DOWN_LEG * body.leg) ** 2 - (length - ahead) ** 2, DOWN_LEAST * body.leg**2)) - drop
-    legs, reach = body.legs, math.sqrt(high * high + ahead * ahead)
-    return ramp(-m.phase, DOWN_FROM, DOWN_TO) * knee_for(legs.thigh[0], legs.shin[0], reach)
 
 
 @inner
@@ -240,7 +232,7 @@ def _lay_step(body, terrain, k, m, start, at, land, top, front, back, count, ben
         front = min(front, start) - k.crossing.pull_back * (top - level(terrain.spans, count, start))
     m.obstacle_top, m.clear_from, m.clear_to = top, front, back
     drop = m.ground - m.foothold[2]
-    down = _let_down(body, m, drop, land - at) if drop > DROPS * body.size else 0.0
+    down = let_down(body, m, drop, land - at) if drop > DROPS * body.size else 0.0
     m.down_crouch = max(down, bent)
     ankle = body.legs.ankle[swing]
     needs = lay_path(

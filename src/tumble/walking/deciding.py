@@ -23,7 +23,17 @@ from tumble.walking.capture import (
 )
 from tumble.walking.hands import busy
 from tumble.walking.memory import LEFT, RIGHT, Halt, Mode
-from tumble.walking.steps import HIGHER, SLOWEST, ankle_of, crosses, far_enough, foot_place, loaded, step_time
+from tumble.walking.steps import (
+    HIGHER,
+    SLOWEST,
+    ankle_of,
+    crosses,
+    far_enough,
+    foot_place,
+    goes_down,
+    loaded,
+    step_time,
+)
 
 # Lengths of a body of the humanoid's size; all ours.
 STARTS_TURN = 0.2  # rad still to turn above which it steps for that
@@ -73,7 +83,12 @@ def _walk_on(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
 def _strike(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """The swing foot has landed: stand, or go on over it."""
     swing = 1 - m.stance
-    chosen = m.planned and look.touching[swing] and (m.halt != Halt.WANTED or crosses(body, m))
+    chosen = (
+        m.planned
+        and not (m.placed and goes_down(body, m))
+        and look.touching[swing]
+        and (m.halt != Halt.WANTED or crosses(body, m))
+    )
     if may_stand(body, k, m, look, f, i):
         m.mode, m.clock = Mode.STAND, 0.0
         return

@@ -42,7 +42,9 @@ def _walking_force(body, k, m, look, foot, inwards):  # type: ignore[no-untyped-
         speed = m.tuned_speed
     ahead = k.tuning.speed_gain * ((m.speed if k.placement.fixed_alpha else speed) - look.speed)
     side = k.tuning.side_stiffness * (place - off) + k.tuning.side_damping * (drift - look.drift)
-    if crosses(body, m):  # over its foot, until just before the other one lands
+    if m.placed:
+        side = STEADIER * k.tuning.side_stiffness * (m.tuned_side - off - look.drift / rate)
+    elif crosses(body, m):  # over its foot, until just before the other one lands
         rest = inwards * m.step_width * math.exp(-rate * m.time_left)
         side = STEADIER * k.tuning.side_stiffness * (rest - off - look.drift / rate)
     return ahead, side

@@ -1,7 +1,7 @@
 """The compiled control of all rows: look, follow the wishes, decide, swing, hold, balance (coros2010 figure 5.1).
 
     rows = Address(rows_of(body, terrain, k, styles, fields, out))
-    control_rows(rows)            # out[i] are the controls of row i for one physics step
+    control_rows(rows)            # out[i] are the controls of row i of `ids` for one physics step
 
 The address is of arrays that stay where they are: who has another `Sims`, other settings or styles lays it down anew.
 """
@@ -40,14 +40,17 @@ class WalkRows(NamedTuple):
     fields: Fields
     torque: np.ndarray  # scratch, (bones, 3) N m
     angles: np.ndarray  # scratch, (trajectories,)
+    ids: np.ndarray  # (rows,) whose controls are asked, `many[0]` of them
+    many: np.ndarray
     out: np.ndarray  # (rows, motors)
 
 
 def rows_of(
     body: Body, terrain: Terrain | None, k: WalkSettings, styles: Styles, fields: Fields, out: np.ndarray
 ) -> WalkRows:
-    """With scratch of its own; the arrays that are given are used as they are, not copied."""
-    return WalkRows(body, terrain, k, styles, fields, np.zeros((len(BONES), 3)), np.zeros(len(TRAJECTORIES)), out)
+    """With scratch of its own, for all rows; the arrays that are given are used as they are, not copied."""
+    scratch, ids = (np.zeros((len(BONES), 3)), np.zeros(len(TRAJECTORIES))), np.arange(len(out))
+    return WalkRows(body, terrain, k, styles, fields, *scratch, ids, np.array([len(out)]), out)
 
 
 @inner
@@ -67,10 +70,11 @@ def _project(body, m, f, i, torque, out):  # type: ignore[no-untyped-def]
 
 @entry
 def control_rows(rows):  # type: ignore[no-untyped-def]
-    """Controls of all rows into `rows.out`, see `WalkRows`; the rows' memory moves on by a step."""
+    """Controls of the rows `rows.ids` into `rows.out`; their memory moves on by a step, that of others stays."""
     body, terrain, k, styles, fields = rows.body, rows.terrain, rows.k, rows.styles, rows.fields
     holds, torque, angles, out = body.holds, rows.torque, rows.angles, rows.out
-    for i in range(out.shape[0]):
+    for n in range(rows.many[0]):
+        i = rows.ids[n]
         memory = fields.memory[i]
         follow_hands(body, k, memory)
         feel_hands(body, holds, k, memory, fields, i)

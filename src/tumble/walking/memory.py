@@ -85,6 +85,12 @@ WALKER = np.dtype(
         ("wish_load", "f8"),
         ("wish_drift", "f8"),
         ("wish_haul", "f8"),
+        # Where it is wished that the next feet land, see `Walker.step_onto`
+        ("footholds", "f8", (3, 3)),  # middles of the soles, and the height of the ground there, m
+        ("foothold_tilts", "f8", (3, 2)),  # of the ground there, nose down and right side down positive, rad
+        ("foothold_rooms", "f8", (3, 2)),  # how far ahead or back, and aside, a foot may land off it, m
+        ("foothold_count", "i8"),  # how many of them are wished
+        ("foothold_step", "i8"),  # number of the footstrike with which the step to the first one begins
         # Of each hand, left before right
         ("hand_frame", "i8", 2),  # wished: HandFrame
         ("hand_target", "f8", (2, 3)),  # wished: x, y, z in the WORLD; ahead, left, up in the BODY; m
@@ -96,12 +102,15 @@ WALKER = np.dtype(
         ("level_step", "?"),  # where it passes nothing on its way there
         ("trailing", "?"),  # where the other foot is past the obstacle already
         ("blocked", "?"),  # where it stands before what it gets neither over nor onto, and is to go that way
-        ("unused", "u1", 4),  # so that the record has no gaps
+        ("placed", "?"),  # where that foothold is one that is wished, and not chosen by itself
+        ("unused", "u1", 3),  # so that the record has no gaps
         ("foothold", "f8", 3),  # where its ankle lands, and the height of the ground there, m
         ("obstacle_top", "f8"),  # m, of the highest that it passes over
         ("clear_from", "f8"),  # m along: where the swing ankle must be up
         ("clear_to", "f8"),  # m along: from where it may come down
         ("obstacle_front", "f8"),  # m along: where that begins which the trailing foot is to pass
+        ("tuned_side", "f8"),  # m left of the stance foot where the capture point should be now, of a placed step
+        ("foot_tilts", "f8", (2, 2)),  # of the ground under each foot, or where it will land, as in foothold_tilts, rad
         ("tuned_speed", "f8"),  # m/s that the body should have now, so that it comes to the foothold in time
         ("time_left", "f8"),  # s until the body is where the foot should land
         ("least_period", "f8"),  # s that the swing foot's way takes

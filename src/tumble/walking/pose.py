@@ -114,15 +114,15 @@ def track_hinge(body, f, i, torque, bone, wanted, speed, gain):  # type: ignore[
 
 
 @inner
-def _track_foot(body, k, look, f, i, torque, foot, pitch, flat):  # type: ignore[no-untyped-def]
-    """PD torque of an ankle towards a pitch of the foot against the ground, toes down positive, and no roll.
+def _track_foot(body, k, look, f, i, torque, foot, pitch, roll, flat):  # type: ignore[no-untyped-def]
+    """PD torque of an ankle towards a pitch of the foot, toes down positive, and a roll, right side down positive.
 
     Where it must be flat when it lands, what is damped is its turning against the ground: else it turns with the shin.
     """
     q = rotation_of(f, body, i, foot)
     nose = turned(q, (1.0, 0.0, 0.0))
     yaw = math.atan2(nose[1], nose[0])
-    error = turn_between(q, multiply(about(2, yaw), about(1, pitch)))
+    error = turn_between(q, multiply(multiply(about(2, yaw), about(1, pitch)), about(0, roll)))
     spin = spin_of(body, f.xaxis[i], f.qvel[i], foot)
     if flat:
         for bone in range(foot - FOOT, foot):
@@ -238,7 +238,8 @@ def _hold_leg(body, k, m, look, f, i, angles, torque, side):  # type: ignore[no-
         pitch = _push_off(body, k, m, look, f, i)
     elif m.mode == Mode.WALK and side == stance:
         pitch += _push_off(body, k, m, look, f, i)
-    _track_foot(body, k, look, f, i, torque, leg + FOOT, pitch, flat)
+    pitch += m.foot_tilts[side, 0]
+    _track_foot(body, k, look, f, i, torque, leg + FOOT, pitch, m.foot_tilts[side, 1], flat)
     track_hinge(body, f, i, torque, leg + TOE, angles[STANCE_TOE if stands else SWING_TOE], 0.0, 1.0)
     if stands:
         steps = m.mode == Mode.WALK or (m.mode == Mode.DOUBLE_SUPPORT and m.duck_crouch > 0.0)

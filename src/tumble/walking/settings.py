@@ -121,6 +121,7 @@ class Crossing:
     lead: float = 0.06  # m that the body is further ahead when a foot lands at a chosen place; ours
     load_lead: float = 0.03  # m, the same with a load
     climb_lead: float = 0.4  # m more for each m up
+    placed_lead: float = 0.03  # m, the same of steps onto wished footholds; ours
     long_lead: float = 0.8  # m more for each m that a step is longer than 0.6 m: it loses speed; ours
     swing_rate: float = 8.0  # rad/s, instead of that of `Steps`; ours
     wait: float = 0.3  # s that such a foot waits for the body; ours

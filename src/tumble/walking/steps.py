@@ -10,14 +10,19 @@ import math
 from tumble.maths.compiled import inner
 from tumble.maths.vectors import clamp, dot, sub, vec
 from tumble.walking.body import FOOT, LEGS
+from tumble.walking.legs import knee_for
 from tumble.walking.memory import LEFT
 from tumble.walking.pendulum import deviation, pendulum_step
+from tumble.walking.terrain import ramp
 
 # Of a body of the humanoid's size; ours.
 HIGHER = 0.05  # m by which something is higher than the ground on both sides of it, so that it is stepped over
 HEAVY = 1.03  # times its own mass, with what it carries: above it must be careful where the ground is not level
 DROPS = 0.02  # m down from which on the stance knee bends for a step
 SLOWEST = 0.05  # m/s that is wished, below which it stands
+DOWN_AHEAD = 0.6  # of the length of a step down that the hip is ahead of the stance foot when the other lands
+DOWN_LEG, DOWN_LEAST = 0.98, 0.1  # of the leg's length then, and the least square of the hip's height over it
+DOWN_FROM, DOWN_TO = -0.75, -0.15  # minus the phase, over which the knee bends for a step down
 LAST_PHASE = 0.05  # of a planned step, in which the time that is left is taken to be
 
 
@@ -43,6 +48,15 @@ def crosses(body, m):  # type: ignore[no-untyped-def]
 def goes_down(body, m):  # type: ignore[no-untyped-def]
     """Whether the swing foot goes to lower ground."""
     return m.planned and m.foothold[2] < m.ground - DROPS * body.size
+
+
+@inner
+def let_down(body, m, drop, length):  # type: ignore[no-untyped-def]
+    """Crouch, rad, in which the other foot comes down `drop` m lower and `length` m ahead."""
+    ahead = DOWN_AHEAD * length
+    high = math.sqrt(max((DOWN_LEG * body.leg) ** 2 - (length - ahead) ** 2, DOWN_LEAST * body.leg**2)) - drop
+    legs, reach = body.legs, math.sqrt(high * high + ahead * ahead)
+    return ramp(-m.phase, DOWN_FROM, DOWN_TO) * knee_for(legs.thigh[0], legs.shin[0], reach)
 
 
 @inner

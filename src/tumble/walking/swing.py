@@ -107,7 +107,9 @@ def _ankle_target(body, terrain, k, m, look, stance_foot, angles, offset, ankle,
     ahead_style, out_style = body.size * angles[FOOT_AHEAD], body.size * out * angles[FOOT_OUT]
     x = com[0] + ahead * look.ahead[0] + offset[1] * look.left[0]
     y = com[1] + ahead * look.ahead[1] + offset[1] * look.left[1]
-    if m.planned:
+    if m.placed:
+        x, y = m.foothold[0], m.foothold[1]
+    elif m.planned:
         x, y = _moved_to(m, m.clear_to, x, y)
     x, y = (1.0 - t) * x + t * m.swing_start[0], (1.0 - t) * y + t * m.swing_start[1]
     strayed = abs(offset[1] - 0.5 * m.step_width * out) / (k.steps.clear_calm * body.size)

@@ -20,13 +20,14 @@ from typing import Any
 import numpy as np
 
 from tumble.control.controller import Controller
+from tumble.control.stepping import step
 from tumble.errors import choose
 from tumble.goals.wants import Balance, Go, Want
 from tumble.maths.bundles import Address
 from tumble.maths.vectors import yaws
 from tumble.settings import replaced
 from tumble.walking.asking import begin, index_of, refusal, wish, wishes_of
-from tumble.walking.body import ARMS, DRIVE, body_of, fields_of
+from tumble.walking.body import ARMS, DRIVE, body_of, fields_of, not_feet
 from tumble.walking.kernel import control_rows, rows_of
 from tumble.walking.memory import MEMORY, WALKER, HandFrame
 from tumble.walking.settings import WalkSettings
@@ -70,6 +71,8 @@ class Walker(Controller):
         over the front foot, which a long step at a slow pace needs. Thesis, it walks over them; here it stops before
         each that is no step up, because a long step holds when it begins alike every time. Before what it gets
         neither over nor onto it stands. A step down that is needed sooner is quicker.
+      Footholds: not in the thesis; feet land on wished places when the capture point is nearest to what the steps
+        after that need, and up to a wished room beside them. Their tilt is wished too: ankles are held against it.
       Bars: thesis, the trunk bends with the distance while it walks, whatever the feet do; here so where nothing is to
         be stepped over nearby, else it stands to bend, and goes slowly with bent knees until the bar is behind.
     """
@@ -97,13 +100,15 @@ class Walker(Controller):
         """Take settings: gains and lengths of the body, and the table of boxes, are made again."""
         self.settings = settings
         self._body, self._terrain = body_of(self.scene, settings), terrain_of(self.scene)
+        self._rest = not_feet(self._body)
         self._lay()
 
     def _lay(self) -> None:
         """Lay down what compiled code needs, once anything of it is another."""
         if self._sims is not None:
             fields = fields_of(self._sims)
-            self._rows = Address(rows_of(self._body, self._terrain, self.settings, self._table, fields, self._out))
+            rows = rows_of(self._body, self._terrain, self.settings, self._table, fields, self._out)
+            self._ids, self._many, self._rows = rows.ids, rows.many, Address(rows)
 
     @property
     def arms(self) -> np.ndarray:
@@ -136,9 +141,16 @@ class Walker(Controller):
         """The law of a frame, see `law`."""
         return self.law
 
-    def law(self, sims: Sims) -> np.ndarray:
-        """Controls (nsim, drive.size) of one physics step; moves the memory on by it. The array is used again."""
+    def law(self, sims: Sims, rows: Any = slice(None)) -> np.ndarray:
+        """Controls (nsim, drive.size) of one physics step; the array is used again.
+
+        Args:
+          sims: any states, with the walker's memory in them, which moves on by a physics step.
+          rows: whose; what the others' controls are is left as it was, and so is their memory.
+        """
         self._attach(sims)
+        chosen = np.arange(sims.nsim)[rows]
+        self._ids[: len(chosen)], self._many[0] = chosen, len(chosen)
         control_rows(self._rows)
         return self._out
 
@@ -156,6 +168,34 @@ class Walker(Controller):
             left, besides the speed.
         """
         wish(sims.memory(MEMORY), self.styles, rows, style, **wishes)
+
+    def step_onto(
+        self, sims: Sims, row: int, step: int, middles: np.ndarray, tilts: np.ndarray, rooms: np.ndarray
+    ) -> None:
+        """Land on places from a step on, one after the other; with none, wherever it wants to again.
+
+        Args:
+          step: number of the footstrike with which the step to the first one begins: `footstrikes` of the memory, or
+            one more while it stands or before the next.
+          middles: (n, 3) where the middles of soles land, and how high the ground is there, m; three at most.
+          tilts: (n, 2) of the ground there, nose down and right side down, rad, against the heading.
+          rooms: (n, 2) m that a foot may land off it, ahead or back and aside.
+        """
+        memory, n = sims.memory(MEMORY)[row], len(middles)
+        memory.footholds[:n], memory.foothold_tilts[:n], memory.foothold_rooms[:n] = middles, tilts, rooms
+        memory.foothold_count, memory.foothold_step = n, step
+
+    def steps(self, sims: Sims) -> np.ndarray:
+        """Steps begun since `start`, (nsim,), live: one begins as the foot of the one before strikes."""
+        return sims.memory(MEMORY).footstrikes
+
+    def step(self, sims: Sims, longest: float = 2.0, *, rows: Any = None) -> np.ndarray:
+        """Run rows until their feet strike once more, see `tumble.control.stepping.step`; who stands makes none."""
+        return step(self, sims, longest, rows=rows)
+
+    def fallen(self, sims: Sims) -> np.ndarray:
+        """(nsim,) whether anything but feet and toes touches the ground, or the row is broken."""
+        return (sims.view("grounded")[:, self._rest] > 0).any(axis=1) | sims.broken
 
     def reach(
         self,

@@ -3,6 +3,7 @@
     Scene(humanoid(), [Ball(mass=250, radius=0.5), Box("step", (1, 0, 0.05), (0.2, 1, 0.05))])
     Scene(biped(), [Crate("crate", (2, 0, 0.2), mass=15)])
     Scene(biped(), [Companion("ana", biped(legs=1.2).recipe, place=(1.0, 0.5))])
+    Scene(planar(), [Stone("stone-0", (0.5, 0.0, 0.0))])
 
 A prop brings its own sensors: NAME.pos and NAME.vel of a ball, NAME.ground where it touches the
 ground, NAME.contact with the place where it is nearest to the character. A box is a body of its
@@ -22,6 +23,8 @@ from tumble.characters import Character, from_recipe
 from tumble.characters.looks import SHIRT
 from tumble.errors import UserError, check_number, choose
 
+NET = 3  # of a contact sensor: the sum of all forces, in the world's axes
+PAINT, VISIBLE = 0.01, 0.003  # m, half as thick as a stone is, and above the ground
 PARKED = (0.0, -100.0)  # where balls wait to be thrown or placed, m
 
 
@@ -75,7 +78,8 @@ class Ball:
 class Box:
     """A block that never moves: a wall, a step, an obstacle. Middle and half sizes in m, turn about z in rad.
 
-    With `ground` it is part of the ground: feet on it stand, and whatever else touches it has touched the ground.
+    With `ground` it is part of the ground: feet on it stand, and whatever else touches it has touched the ground. One
+    that is `felt`, and is no ground, has a sensor NAME.force of what the character presses against it with, N.
     """
 
     name: str
@@ -83,6 +87,7 @@ class Box:
     half: tuple[float, float, float]
     turn: float = 0.0
     ground: bool = False
+    felt: bool = False
 
     def add(self, spec: mujoco.MjSpec, root: str) -> None:
         """Put it into a spec."""
@@ -101,6 +106,16 @@ class Box:
             contype=1,
             conaffinity=1,
         )
+        if self.felt and not self.ground:
+            spec.add_sensor(
+                name=f"{self.name}.force",
+                type=mujoco.mjtSensor.mjSENS_CONTACT,
+                objtype=mujoco.mjtObj.mjOBJ_BODY,
+                objname=self.name,
+                reftype=mujoco.mjtObj.mjOBJ_XBODY,  # the root's whole subtree
+                refname=root,
+                intprm=[1 << mujoco.mjtConDataField.mjCONDATA_FORCE.value, NET, 1],
+            )
 
 
 @dataclass(frozen=True)
@@ -162,6 +177,56 @@ class Crate:
         )
 
 
+@dataclass(frozen=True)
+class Stone:
+    """A place for one footfall. Middle of its top in m, heading in rad from the x axis.
+
+    Who steps from stone to stone takes them in the order in which the scene has them. It is painted on the ground, and
+    nothing touches it; one with a depth is a block of that height, and part of the ground.
+
+    Attributes:
+      tilt: rad about its own axes, nose down and right side down.
+      depth: m.
+    """
+
+    name: str
+    place: tuple[float, float, float]
+    heading: float = 0.0
+    half: tuple[float, float] = (0.1, 0.05)  # m, along and across: a foot of 20 cm
+    tilt: tuple[float, float] = (0.0, 0.0)
+    depth: float = 0.0
+
+    def add(self, spec: mujoco.MjSpec, root: str) -> None:
+        """Put it into a spec."""
+        for value in (*self.place, self.heading):
+            check_number(f"place of stone '{self.name}'", value, -1e3, 1e3)
+        for value in self.half:
+            check_number(f"half size of stone '{self.name}'", value, 0.01, 10.0)
+        for value in self.tilt:
+            check_number(f"tilt of stone '{self.name}'", value, -0.5, 0.5)
+        check_number(f"depth of stone '{self.name}'", self.depth, 0.0, 10.0)
+        solid, turn = int(self.depth > 0), self.rotation
+        half = 0.5 * self.depth if solid else PAINT
+        under = half if solid else PAINT - VISIBLE
+        spec.worldbody.add_geom(
+            name=self.name,
+            type=mujoco.mjtGeom.mjGEOM_BOX,
+            pos=(np.array(self.place) - under * turn[:, 2]).tolist(),
+            quat=_turned(self.heading) if not any(self.tilt) else _quaternion(turn).tolist(),
+            size=[*self.half, half],
+            rgba=[0.85, 0.62, 0.25, 1],
+            contype=solid,
+            conaffinity=solid,
+        )
+
+    @property
+    def rotation(self) -> np.ndarray:
+        """(3, 3) whose columns are its axes ahead, left and up: R_z(heading) R_y(nose down) R_x(right side down)."""
+        (c, s), (d, t), (e, u) = ((np.cos(a), np.sin(a)) for a in (self.heading, *self.tilt))
+        yaw = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+        return yaw @ np.array([[d, 0, t], [0, 1, 0], [-t, 0, d]]) @ np.array([[1, 0, 0], [0, e, -u], [0, u, e]])
+
+
 def handle_name(crate: str, i: int) -> str:
     """The site of a crate's i-th handle."""
     return f"{crate}.handle{i}"
@@ -170,6 +235,13 @@ def handle_name(crate: str, i: int) -> str:
 def _turned(angle: float) -> list[float]:
     """The quaternion of a turn about z."""
     return [float(np.cos(angle / 2)), 0.0, 0.0, float(np.sin(angle / 2))]
+
+
+def _quaternion(turn: np.ndarray) -> np.ndarray:
+    """The quaternion of a rotation (3, 3)."""
+    quat = np.zeros(4)
+    mujoco.mju_mat2Quat(quat, turn.ravel())
+    return quat
 
 
 @dataclass(frozen=True)
@@ -243,8 +315,8 @@ def _free_bit(spec: mujoco.MjSpec) -> int:
     raise UserError("a scene has at most 29 companions: MuJoCo has no more bits to tell who meets whom")
 
 
-Prop: TypeAlias = Ball | Box | Crate | Companion
-PROPS: Mapping[str, type[Prop]] = {"ball": Ball, "box": Box, "crate": Crate, "companion": Companion}
+Prop: TypeAlias = Ball | Box | Crate | Companion | Stone
+PROPS: Mapping[str, type[Prop]] = {"ball": Ball, "box": Box, "crate": Crate, "companion": Companion, "stone": Stone}
 
 
 def prop_recipe(prop: Prop) -> dict[str, Any]:
@@ -257,7 +329,7 @@ def remake_prop(recipe: Mapping[str, Any]) -> Prop:
     """The prop that a recipe tells of; lists that were tuples become tuples again, so that it equals the first."""
     fields = dict(recipe)
     kind = choose("kind of prop", fields.pop("kind"), PROPS)
-    fields |= {key: tuple(fields[key]) for key in ("middle", "half", "place", "shirt") if key in fields}
+    fields |= {key: tuple(fields[key]) for key in ("middle", "half", "place", "shirt", "tilt") if key in fields}
     if kind is Crate:
         fields["handles"] = tuple(tuple(place) for place in fields["handles"])
     return kind(**fields)

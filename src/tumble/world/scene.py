@@ -23,11 +23,11 @@ from tumble.world.drives import FRAME, Drive, drives_named
 from tumble.world.grips import let_hands_into_crates
 from tumble.world.memory import Memory
 from tumble.world.placing import LYING, lowest, place_root, raise_root, turned_about_z
-from tumble.world.props import Ball, Box, Companion, Crate, Prop, check_names, prop_recipe, remake_prop
+from tumble.world.props import Ball, Box, Companion, Crate, Prop, Stone, check_names, prop_recipe, remake_prop
 
-P = TypeVar("P", Ball, Box, Crate, Companion)
+P = TypeVar("P", Ball, Box, Crate, Companion, Stone)
 
-ROOM = 160  # numbers of memory for each character: a walker, its skills and a relay take 104
+ROOM = 192  # numbers of memory for each character: a walker, its skills and a relay take 131, a crowd 107 of each
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,13 @@ class Ground:
     friction: float = 1.0  # not given by hamalainen2015; ours. coros2010 section 5.4: 0.8
     isotropic: bool = False  # friction alike in all directions, as what is dragged needs
     slope: float = 0.0  # rad by which it rises along x, about the origin
+    depth: float = 0.0  # m that the plane lies below 0, where characters are put: boxes bear them, between are gaps
 
     def __post_init__(self) -> None:
-        """Refuse a friction that is not above 0, and slopes beyond 1 rad."""
+        """Refuse a friction that is not above 0, slopes beyond 1 rad, depths below 0."""
         check_number("friction", self.friction, 0, above=True)
         check_number("slope", self.slope, -1.0, 1.0)
+        check_number("depth", self.depth, 0.0, 100.0)
 
     @property
     def up(self) -> tuple[float, float, float]:
@@ -49,7 +51,7 @@ class Ground:
         return (0.0 - math.sin(self.slope), 0.0, math.cos(self.slope))
 
     def height(self, x: np.ndarray) -> np.ndarray:
-        """Of its surface at places along the x axis, m; boxes that lie on it do not count."""
+        """Of its surface at places along the x axis, m; boxes that lie on it, and how deep gaps are, do not count."""
         return x * math.tan(self.slope)
 
 
@@ -114,7 +116,7 @@ class Scene:
         half = 0.5 * self.ground.slope
         spec.worldbody.add_geom(
             name="ground", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], contype=1, conaffinity=1,
-            quat=[math.cos(half), 0.0, 0.0 - math.sin(half), 0.0],
+            quat=[math.cos(half), 0.0, 0.0 - math.sin(half), 0.0], pos=[0.0, 0.0, 0.0 - self.ground.depth],
         )  # fmt: skip
         for prop in self.props:
             check_names(spec, prop)

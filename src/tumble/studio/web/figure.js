@@ -1,7 +1,7 @@
 /**
  * The bodies of a scene as meshes, posed by frames and gliding between them.
  *
- *   const figure = new Figure();
+ *   const figure = new Figure(stage.grid);   // what slabs of ground are covered with
  *   world.add(figure.object);
  *   figure.show(frame, scene);      // a frame came
  *   const moving = figure.glide();  // before every picture; true while it is under way
@@ -12,6 +12,7 @@
  */
 
 import { THREE } from "nicegui-scene";
+import { TILE } from "./stage.js";
 
 const LONGEST = 100; // ms: slower frames are shown after that long, and wait for the next
 const AHEAD = 16; // ms: a picture is seen about that long after it is computed
@@ -26,12 +27,18 @@ export class Figure {
   #geometries = new Map();
   #materials = new Map();
   #stripes = null;
+  #grid;
   #shown = new Float32Array(0);
   #from = new Float32Array(0);
   #to = null;
   #arrived = 0;
   #interval = 33;
   #gliding = false;
+
+  constructor(grid) {
+    this.#grid = grid.clone();
+    this.#grid.repeat.set(1, 1);
+  }
 
   /** Takes a frame; builds the meshes first if its scene is another one. */
   show(frame, scene) {
@@ -64,6 +71,7 @@ export class Figure {
     for (const geometry of this.#geometries.values()) geometry.dispose();
     for (const material of this.#materials.values()) material.dispose();
     this.#stripes?.dispose();
+    this.#grid.dispose();
     this.object.clear();
   }
 
@@ -101,7 +109,8 @@ export class Figure {
 
   #mesh(geom, body, index) {
     const striped = geom.kind === "sphere" && !body.bone;
-    const mesh = new THREE.Mesh(this.#geometry(geom), this.#material(geom.color, striped));
+    const material = geom.slab ? this.#slab() : this.#material(geom.color, striped);
+    const mesh = new THREE.Mesh(this.#geometry(geom), material);
     mesh.position.fromArray(geom.pos);
     mesh.quaternion.set(geom.quat[1], geom.quat[2], geom.quat[3], geom.quat[0]);
     if (geom.kind === "ellipsoid") mesh.scale.fromArray(geom.size);
@@ -111,10 +120,22 @@ export class Figure {
     return mesh;
   }
 
-  #geometry({ kind, size }) {
-    const key = kind === "ellipsoid" ? kind : `${kind} ${size}`; // an ellipsoid is a unit sphere, scaled
-    if (!this.#geometries.has(key)) this.#geometries.set(key, makeGeometry(kind, size));
+  #geometry({ kind, size, pos, slab }) {
+    // an ellipsoid is a unit sphere, scaled; a slab's grid is that of the ground, wherever it lies
+    const key = kind === "ellipsoid" ? kind : slab ? `slab ${size} ${pos}` : `${kind} ${size}`;
+    if (!this.#geometries.has(key)) {
+      const geometry = makeGeometry(kind, size);
+      this.#geometries.set(key, slab ? gridded(geometry, pos) : geometry);
+    }
     return this.#geometries.get(key);
+  }
+
+  /** What slabs of ground are made of: lit, so that their walls are darker, and in shadow where somebody stands. */
+  #slab() {
+    if (!this.#materials.has("slab")) {
+      this.#materials.set("slab", new THREE.MeshStandardMaterial({ color: "#e6e8ec", map: this.#grid, roughness: 1 }));
+    }
+    return this.#materials.get("slab");
   }
 
   #material(color, striped) {
@@ -134,6 +155,14 @@ function makeGeometry(kind, size) {
   if (kind === "cylinder") return new THREE.CylinderGeometry(size[0], size[0], 2 * size[1], 32).rotateX(Math.PI / 2);
   if (kind === "sphere") return new THREE.SphereGeometry(size[0], ...(size[0] > 0.25 ? [48, 32] : [24, 16]));
   return new THREE.SphereGeometry(1, 20, 14);
+}
+
+/** Has a picture lie on a box as on the plane below it: its place there is that of the world. */
+function gridded(geometry, [x, y]) {
+  const at = geometry.getAttribute("position");
+  const uv = geometry.getAttribute("uv");
+  for (let i = 0; i < at.count; i++) uv.setXY(i, (x + at.getX(i)) / TILE, (y + at.getY(i)) / TILE);
+  return geometry;
 }
 
 /** A ball in one colour would not be seen to roll. */

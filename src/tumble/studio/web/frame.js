@@ -9,11 +9,12 @@
  * the machine; the wire is little endian, and so is every machine that runs a browser today.
  */
 
-const VERSION = 2;
+const VERSION = 3;
 const HEADER = 72; // bytes
 const TARGET = 16;
 const WANTED = 32;
 const DRAG = 64;
+const HEADING = 128;
 const text = new TextDecoder();
 
 export class Frame {
@@ -26,7 +27,8 @@ export class Frame {
     const [bodies, paths, points, best, smooth, contacts, terms] = [56, 58, 60, 62, 64, 66, 68].map((at) =>
       head.getUint16(at, true),
     );
-    const extras = (flags & TARGET ? 3 : 0) + (flags & WANTED ? 2 : 0) + (flags & DRAG ? 6 : 0);
+    const sizes = [[TARGET, 3], [WANTED, 2], [DRAG, 6], [HEADING, 1]];
+    const extras = sizes.reduce((sum, [flag, size]) => sum + (flags & flag ? size : 0), 0);
     const lines = 3 * (paths * points + best + smooth + contacts);
     if (buffer.byteLength < HEADER + 4 * (7 * bodies + terms + extras) + 2 * lines) return false;
 
@@ -66,6 +68,7 @@ export class Frame {
     this.target = flags & TARGET ? floats(3) : null;
     this.wanted = flags & WANTED ? floats(2) : null;
     this.drag = flags & DRAG ? floats(6) : null; // point held, where it is pulled to
+    this.heading = flags & HEADING ? floats(1)[0] : null; // rad; at the target where there is one
     this.futures = shorts(3 * paths * points); // these four: mm from the origin
     this.best = shorts(3 * best);
     this.smooth = shorts(3 * smooth);

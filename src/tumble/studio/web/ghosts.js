@@ -6,7 +6,8 @@
  *   ghosts.draw(visible);            // before every picture
  *
  * All sticks of all figures are one draw call, all their round ends another. The first figure, which it comes to first,
- * has the first colour, the last one the second. They are hidden by what is before them, and hide nothing.
+ * has the first colour, the last one the second. They are hidden by what is before them, and hide nothing. Footprints of
+ * planned steps have colours of their own, which are hardly seen through.
  */
 
 import { THREE } from "nicegui-scene";
@@ -28,9 +29,12 @@ export class Ghosts {
     if (ghosts === this.#shown) return;
     this.#shown = ghosts;
     const each = ghosts.radii.length;
+    this.#paint.opacity = ghosts.steps ? 0.9 : 0.4;
     this.#reserve(ghosts.sticks.length * each);
     ghosts.sticks.forEach((figure, i) => {
-      const color = shade(ghosts.sticks.length > 1 ? i / (ghosts.sticks.length - 1) : 1);
+      const alone = ghosts.steps ? 0 : 1;
+      const share = ghosts.sticks.length > 1 ? i / (ghosts.sticks.length - 1) : alone;
+      const color = ghosts.steps ? SHADE.copy(STEP_FIRST).lerp(STEP_LAST, share) : SHADE.copy(FIRST).lerp(LAST, share);
       figure.forEach((stick, j) => this.#put(i * each + j, stick, ghosts.radii[j], color));
     });
     this.#finish(ghosts.sticks.length * each);
@@ -90,10 +94,7 @@ const TURN = new THREE.Quaternion();
 const PLACE = new THREE.Matrix4();
 const FIRST = new THREE.Color(PALETTE.ghostFirst);
 const LAST = new THREE.Color(PALETTE.ghostLast);
-
-/** The colour of a figure at a share of the way; the same object every time. */
-function shade(share) {
-  return SHADE.copy(FIRST).lerp(LAST, share);
-}
+const STEP_FIRST = new THREE.Color(PALETTE.stepFirst);
+const STEP_LAST = new THREE.Color(PALETTE.stepLast);
 
 const SHADE = new THREE.Color();

@@ -1,13 +1,14 @@
 /**
- * Marks in the scene: contacts, the target, the wanted velocity, the spring of a drag, the flash of a push or a blast.
+ * Marks in the scene: contacts, the target and how to face there, the wanted velocity, the spring of a drag, the flash
+ * of a push or a blast.
  *
  *   const marks = new Marks();
  *   marks.take(frame);                                  // a frame came
- *   marks.draw(camera, root, { contacts, drag });       // before every picture; true while a flash is under way
+ *   marks.draw(camera, root, { contacts, drag, way });  // before every picture; true while a flash is under way
  *   marks.flash(point, color, radius);
  *
  * `drag` is the pair of points of the page's own drag, or null: it is drawn at once, while that of somebody else comes
- * with the frames.
+ * with the frames. So is `way`, two points of the ground: the place that is pointed at, and where to face from there.
  */
 
 import { THREE } from "nicegui-scene";
@@ -18,30 +19,34 @@ const COILS = 7;
 const SPRING = 60; // points of the spring
 const CONTACTS = 64; // shown at most
 const FLASH = 420; // ms
+const FACING = 0.35; // m, length of an arrow's shaft that only tells a heading
 
 export class Marks {
   object = new THREE.Group();
   #contacts = makeContacts();
   #target = makeTarget();
-  #arrow = makeArrow();
+  #arrow = makeArrow(PALETTE.wanted);
+  #facing = makeArrow(PALETTE.target);
   #spring = new Ribbon(PALETTE.drag, 0.011, 0);
   #ends = [0.02, 0.03].map((radius) => makeDot(PALETTE.drag, radius));
   #flashes = [];
   #dragged = null; // of the frame
   #wanted = null;
+  #place = null;
+  #heading = null;
   #from = new THREE.Vector3();
   #to = new THREE.Vector3();
   #side = new THREE.Vector3();
 
   constructor() {
-    this.object.add(this.#contacts, this.#target, this.#arrow, this.#spring.object, ...this.#ends);
+    this.object.add(this.#contacts, this.#target, this.#arrow, this.#facing, this.#spring.object, ...this.#ends);
   }
 
   take(frame) {
     this.#dragged = frame.drag;
     this.#wanted = frame.wanted;
-    this.#target.visible = !!frame.target;
-    if (frame.target) this.#target.position.fromArray(frame.target);
+    this.#heading = frame.heading;
+    this.#place = frame.target;
     const count = Math.min(CONTACTS, frame.contacts.length / 3);
     const positions = this.#contacts.geometry.getAttribute("position");
     for (let i = 0; i < 3 * count; i++) positions.array[i] = 0.001 * frame.contacts[i];
@@ -50,10 +55,11 @@ export class Marks {
     this.#contacts.position.fromArray(frame.origin);
   }
 
-  draw(camera, root, { contacts, drag }) {
+  draw(camera, root, { contacts, drag, way }) {
     this.#contacts.visible = contacts;
     this.#target.quaternion.copy(camera.quaternion);
     this.#point(root);
+    this.#face(root, way);
     this.#stretch(camera, drag);
     return this.#fade(camera);
   }
@@ -80,12 +86,21 @@ export class Marks {
     const speed = this.#wanted ? Math.hypot(this.#wanted[0], this.#wanted[1]) : 0;
     this.#arrow.visible = speed > 0.02;
     if (!this.#arrow.visible) return;
-    const [shaft, head] = this.#arrow.children;
-    const length = 0.12 + 0.4 * speed;
-    this.#arrow.position.set(root.x, root.y, 0.006);
-    this.#arrow.rotation.z = Math.atan2(this.#wanted[1], this.#wanted[0]);
-    shaft.scale.x = length;
-    head.position.x = shaft.position.x + length;
+    lay(this.#arrow, root, Math.atan2(this.#wanted[1], this.#wanted[0]), 0.12 + 0.4 * speed);
+  }
+
+  /** The target, and the arrow of a heading: of the page's own pointing, at the target, or before the feet. */
+  #face(root, own) {
+    this.#target.visible = !!own || !!this.#place;
+    if (own) this.#target.position.copy(own[0]);
+    else if (this.#place) this.#target.position.fromArray(this.#place);
+    this.#facing.visible = !!own || this.#heading !== null;
+    if (own) {
+      const [x, y] = [own[1].x - own[0].x, own[1].y - own[0].y];
+      lay(this.#facing, own[0], Math.atan2(y, x), Math.max(0.05, Math.hypot(x, y) - REACH));
+    } else if (this.#facing.visible) {
+      lay(this.#facing, this.#target.visible ? this.#target.position : root, this.#heading, FACING);
+    }
   }
 
   #stretch(camera, own) {
@@ -141,6 +156,8 @@ export class Marks {
   }
 }
 
+const [START, TIP] = [0.3, 0.2]; // m from an arrow's place to its shaft; length of its head
+const REACH = START + TIP;
 const ZERO = new THREE.Vector3();
 const VIEW = new THREE.Vector3();
 
@@ -167,15 +184,24 @@ function makeTarget() {
   return target;
 }
 
+/** Lays an arrow on the ground at a place; its shaft has a length in m. */
+function lay(arrow, place, heading, length) {
+  const [shaft, head] = arrow.children;
+  arrow.position.set(place.x, place.y, 0.006);
+  arrow.rotation.z = heading;
+  shaft.scale.x = length;
+  head.position.x = START + length;
+}
+
 /** Lies on the ground in front of the feet, pointing along x. */
-function makeArrow() {
+function makeArrow(color) {
   const arrow = new THREE.Group();
-  const paint = makePaint(PALETTE.wanted, 0.8);
+  const paint = makePaint(color, 0.8);
   paint.depthTest = true; // it lies on the ground, behind the feet
   const shaft = new THREE.Mesh(new THREE.PlaneGeometry(1, 0.05).translate(0.5, 0, 0), paint);
-  const tip = new THREE.Shape([new THREE.Vector2(0, 0.1), new THREE.Vector2(0.2, 0), new THREE.Vector2(0, -0.1)]);
+  const tip = new THREE.Shape([new THREE.Vector2(0, 0.1), new THREE.Vector2(TIP, 0), new THREE.Vector2(0, -0.1)]);
   const head = new THREE.Mesh(new THREE.ShapeGeometry(tip), paint);
-  shaft.position.x = 0.3;
+  shaft.position.x = START;
   shaft.renderOrder = head.renderOrder = 3;
   arrow.add(shaft, head);
   arrow.visible = false;

@@ -14,4 +14,6 @@ export const PALETTE = {
   push: "#e8590c",
   ghostFirst: "#8d95ad",
   ghostLast: "#12957f",
+  stepFirst: "#c2255c",
+  stepLast: "#5a5fd8",
 };

@@ -19,7 +19,7 @@ const REACH = 3.2; // m around the root that casts a shadow
 const SLOW = 30; // ms between pictures: above, fewer pixels are drawn
 const APART = 60; // ms that pictures are kept apart without a graphics card; twice that while the simulation is late
 const SOFT_SLOW = 160; // ms; SLOW, there
-const TILE = 2; // m of ground that one copy of the grid's picture covers
+export const TILE = 2; // m of ground that one copy of the grid's picture covers
 
 export class Stage {
   world = new THREE.Scene();
@@ -36,6 +36,11 @@ export class Stage {
   #last = 0;
   #pace = 16;
   #since = 0;
+
+  /** The picture of the ground: a copy of it is TILE m wide. */
+  get grid() {
+    return this.#ground.material.map;
+  }
 
   constructor(canvas) {
     const finest = Math.min(this.soft ? 1 : 2, window.devicePixelRatio || 1);
@@ -75,13 +80,13 @@ export class Stage {
     return !this.soft || now - this.#last >= (this.late ? 2 : 1) * APART;
   }
 
-  /** slope: rad by which the ground rises along x, about the origin. */
-  draw(camera, root, slope = 0) {
+  /** slope: rad by which the ground rises along x, about the origin; depth: m that it lies below that. */
+  draw(camera, root, slope = 0, depth = 0) {
     this.#save(); // before drawing: another size empties the canvas
-    const height = (x) => x * Math.tan(slope);
+    const height = (x) => x * Math.tan(slope) - depth;
     const z = height(root.x);
-    this.#sun.target.position.set(root.x, root.y, z + 0.8);
-    this.#sun.position.set(root.x + 2.2, root.y - 2.8, z + 8);
+    this.#sun.target.position.set(root.x, root.y, z + depth + 0.8);
+    this.#sun.position.set(root.x + 2.2, root.y - 2.8, z + depth + 8);
     this.#shade.position.set(root.x, root.y, z + 0.002);
     // Whole tiles along the plane, so that the grid stands still while its plane follows.
     const tile = TILE * Math.cos(slope);

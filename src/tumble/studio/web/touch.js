@@ -5,8 +5,10 @@
  *   touch.update();    // before every picture: sends what the pointer wants now
  *
  * A pointer that takes hold of something is kept from the camera's controls (we listen before they do); every other one
- * orbits, pans and zooms. Push, throw, blast and go act on a click, so that one can orbit with these tools too. A second
- * finger always means the camera: what the first one held is let go. Whoever only watches moves only the camera.
+ * orbits, pans and zooms. Push, throw, blast, go and carve act on a click, so that one can orbit with these tools too;
+ * only where the character can face somewhere at a place, going holds the ground: dragged from there, that is the
+ * heading. A second finger always means the camera: what the first one held is let go. Whoever only watches moves only
+ * the camera.
  */
 
 import { launch } from "./aim.js";
@@ -56,6 +58,11 @@ export class Touch {
     return group ? [group.localToWorld(this.#held.point.clone()), this.#held.target] : null;
   }
 
+  /** The place that is pointed at and where to face from there, on the ground; null where nobody drags from a place. */
+  get way() {
+    return this.#held?.to ? [this.#held.from, this.#held.to] : null;
+  }
+
   /** Sends the newest wish of the pointer that holds something. */
   update() {
     if (!this.#held || !this.#moved) return;
@@ -63,6 +70,7 @@ export class Touch {
     const { kind, x, y } = this.#held;
     if (kind === "target") this.#target([x, y]);
     if (kind === "drag") this.#pull(x, y);
+    if (kind === "way") this.#face(x, y);
   }
 
   letGo() {
@@ -98,6 +106,10 @@ export class Touch {
     if (event.button === 0 && tool === "hand") {
       const hit = this.#parts.aim.body(x, y, slack);
       if (hit) this.#take(event, { kind: "drag", hit, point: hit.group.worldToLocal(hit.point.clone()) });
+    }
+    if (event.button === 0 && tool === "go" && this.#parts.settings().faces && !this.#parts.aim.body(x, y, slack)) {
+      const from = this.#parts.aim.ground(x, y);
+      if (from) this.#take(event, { kind: "way", from, start: [x, y] });
     }
     if (event.button === 2 && (tool === "hand" || tool === "push")) {
       const hit = this.#parts.aim.body(x, y);
@@ -138,7 +150,9 @@ export class Touch {
     if (event.pointerId === this.#held?.id) {
       event.stopPropagation();
       this.update();
+      const { kind, from, to } = this.#held;
       this.letGo();
+      if (kind === "way" && !cancelled && link.controls) this.#point(null, from, to);
       return;
     }
     if (!start || cancelled || event.button !== 0 || !link.controls || link.frame?.past) return;
@@ -158,7 +172,7 @@ export class Touch {
 
   #click(event) {
     const { aim, figure, settings } = this.#parts;
-    const { tool, mass, speed, blast } = settings();
+    const { tool, mass, speed, blast, gap } = settings();
     const [x, y] = [event.clientX, event.clientY];
     if (!figure.scene) return;
     if (tool === "push") {
@@ -177,14 +191,21 @@ export class Touch {
       link.send({ type: "explode", at: round(at), speed: blast });
       this.#flash(at, PALETTE.push, 1.1);
     }
+    if (tool === "carve") {
+      const at = aim.ground(x, y); // also behind a body: what is meant lies on the ground
+      if (!at) return;
+      link.send({ type: "carve", at: round(at), width: gap });
+      this.#flash(at, PALETTE.target, 0.3);
+    }
     if (tool === "go") this.#point(aim.body(x, y, event.pointerType === "touch" ? FINGER : 0), aim.ground(x, y));
   }
 
-  /** Shows a thing or a place to a walker; what that means is decided where the scene is known. */
-  #point(hit, ground) {
+  /** Shows a thing or a place to a walker, and where to face; what that means is decided where the scene is known. */
+  #point(hit, ground, facing = null) {
     const at = hit?.point ?? ground;
     if (!at) return;
-    link.send({ type: "point", at: round(at), body: hit?.name ?? null });
+    const heading = facing && Math.atan2(facing.y - at.y, facing.x - at.x);
+    link.send({ type: "point", at: round(at), body: hit?.name ?? null, heading });
     this.#flash(at, PALETTE.target, 0.3);
   }
 
@@ -214,6 +235,13 @@ export class Touch {
     target.z = Math.max(0.02, target.z);
     this.#held.target = target;
     link.send({ type: "drag", body: hit.name, target: round(target), point: round(point) });
+  }
+
+  /** Where a pointer that came down on the ground has gone to there; no farther than a click is none. */
+  #face(x, y) {
+    const { start, to } = this.#held;
+    const far = Math.hypot(x - start[0], y - start[1]) > CLICK;
+    this.#held.to = far ? this.#parts.aim.ground(x, y) ?? to : null;
   }
 
   #sendTarget([x, y]) {

@@ -1,10 +1,11 @@
 /**
  * The view: the simulated scene, to watch and to touch.
  *
- * A component of NiceGUI. Its props: `client` (id for the socket), `tool` (hand, push, throw, blast, target), `mass`
- * and `speed` of a throw (kg, m/s), `force` of a push (N), `blast` (m/s), `hand` that reaches for a target (left,
- * right), `follow` (the camera goes with the character), `futures`, `contacts` and `nodes` (whether they are drawn),
- * `steering` (the stick on the screen; always there on touch screens).
+ * A component of NiceGUI. Its props: `client` (id for the socket), `tool` (hand, push, throw, blast, target, go,
+ * carve), `mass` and `speed` of a throw (kg, m/s), `force` of a push (N), `blast` (m/s), `gap` (width, m), `hand` that
+ * reaches for a target (left, right), `faces` (whether a place is pointed at with a heading), `follow` (the camera goes
+ * with the character), `futures`, `contacts` and `nodes` (whether they are drawn), `steering` (the stick on the screen;
+ * always there on touch screens).
  *
  * Nothing is drawn unless something changed: a frame came, the figure still glides towards it, the camera moves.
  */
@@ -33,7 +34,9 @@ export default {
     speed: { type: Number, default: 8 },
     force: { type: Number, default: 400 },
     blast: { type: Number, default: 4 },
+    gap: { type: Number, default: 0.3 },
     hand: { type: String, default: "right" },
+    faces: { type: Boolean, default: false },
     follow: { type: Boolean, default: true },
     futures: { type: Boolean, default: true },
     contacts: { type: Boolean, default: true },
@@ -69,7 +72,7 @@ export default {
     }
     this.$el.classList.toggle("ts-soft", this.stage.soft);
     slowBeat(this.stage.soft);
-    this.figure = new Figure();
+    this.figure = new Figure(this.stage.grid);
     this.lines = new Lines();
     this.ghosts = new Ghosts();
     this.marks = new Marks();
@@ -148,8 +151,9 @@ export default {
       const { root } = this.figure;
       this.lines.draw(camera, root, this.futures);
       this.ghosts.draw(this.nodes);
-      const flashing = this.marks.draw(camera, root, { contacts: this.contacts, drag: this.touch.spring });
-      this.stage.draw(camera, root, this.figure.scene.slope);
+      const { spring: drag, way } = this.touch;
+      const flashing = this.marks.draw(camera, root, { contacts: this.contacts, drag, way });
+      this.stage.draw(camera, root, this.figure.scene.slope, this.figure.scene.depth);
       return moving || flashing;
     },
 

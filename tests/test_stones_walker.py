@@ -1,0 +1,205 @@
+"""Stones anywhere in space, and the walker that steps onto them."""
+
+import mujoco
+import numpy as np
+import pytest
+
+from tumble.characters import biped
+from tumble.errors import UserError
+from tumble.goals.wants import Balance, Go
+from tumble.scenarios import Trial
+from tumble.scenarios.stones_walker import FIRST, GapsWalked, SteppingStones, share_of
+from tumble.stepping.placer import Placer
+from tumble.stepping.placing import (
+    FORMAT,
+    PERIODS,
+    QUERY,
+    VERSION,
+    LandingModel,
+    PlacedSteps,
+    PlaceSettings,
+    StepsHeader,
+    placed,
+    query_of,
+    read_steps,
+)
+from tumble.stepping.planning import FAR
+from tumble.world.props import Stone, prop_recipe, remake_prop
+from tumble.world.scene import Ground, Scene
+
+HEADER = StepsHeader(FORMAT, VERSION, "biped", "")
+
+
+def steps_by(law, n=200, noise=0.0):
+    """Examples whose outcomes (n, 6) are law(queries), with noise."""
+    rng = np.random.default_rng(0)
+    queries = rng.normal(0.0, 0.1, (n, QUERY))
+    queries[:, 10] += 0.6
+    return PlacedSteps(HEADER, queries, law(queries) + noise * rng.normal(size=(n, 6)))
+
+
+def constant(error, end=(-0.15, 0.6, 0.08, -0.2)):
+    """Every landing is off by the same, and ends in the same state."""
+    return lambda queries: np.tile([*error, *end], (len(queries), 1))
+
+
+# ---- stones as props
+
+
+def test_a_tilted_stone_has_its_top_where_it_is_said_to_be():
+    stone = Stone("s", (1.0, 0.2, 0.1), 0.3, (0.15, 0.1), (0.1, -0.05), 0.4)
+    scene = Scene(biped(), [stone])
+    data = scene.show(scene.state())
+    geom = scene.model.geom("s").id
+    turn = np.array(data.geom_xmat[geom]).reshape(3, 3)
+    assert np.allclose(turn, stone.rotation)
+    assert np.allclose(data.geom_xpos[geom] + turn[:, 2] * scene.model.geom_size[geom, 2], stone.place)
+    assert stone.rotation[2, 0] < 0.0  # the nose is down
+    assert stone.rotation[2, 1] < 0.0  # and the right side is up: it is tilted by less than 0
+    assert scene.model.geom_conaffinity[geom] == 1
+    painted = Scene(biped(), [Stone("s", (1, 0, 0))])
+    assert mujoco.mj_name2id(painted.model, mujoco.mjtObj.mjOBJ_GEOM, "s") == -1  # only seen
+
+
+def test_a_stone_with_a_tilt_comes_back_from_its_recipe():
+    stone = Stone("s", (1.0, 0.2, 0.1), 0.3, (0.15, 0.1), (0.1, -0.05), 0.4)
+    recipe = prop_recipe(stone)
+    assert remake_prop({**recipe, "tilt": list(recipe["tilt"])}) == stone
+
+
+# ---- how much of a sole is on a stone
+
+
+@pytest.mark.parametrize("shift, share", [(0.0, 1.0), (0.15, 5 / 9), (0.3, 0.0)])
+def test_the_share_of_a_sole_on_a_stone(shift, share):
+    stone = Stone("s", (0.0, 0.0, 0.2), half=(0.15, 0.1), depth=0.4)
+    middle = np.array([shift, 0.0, 0.2])
+    along = np.array([0.1, 0.0, 0.0])
+    assert share_of(stone, middle - along, middle + along, 0.1) == pytest.approx(share)
+
+
+def test_a_sole_high_above_a_stone_is_not_on_it():
+    stone = Stone("s", (0.0, 0.0, 0.0), half=(0.15, 0.1), depth=0.4)
+    assert share_of(stone, np.array([-0.1, 0, 0.06]), np.array([0.1, 0, 0.06]), 0.1) == 0.0
+
+
+def test_a_sole_along_a_tilted_stone_is_on_it():
+    stone = Stone("s", (0.0, 0.0, 0.3), half=(0.15, 0.1), tilt=(0.17, 0.1), depth=0.4)
+    along = 0.1 * stone.rotation[:, 0]
+    middle = np.array(stone.place)
+    assert share_of(stone, middle - along, middle + along, 0.08) == 1.0
+
+
+# ---- what is known of steps
+
+
+def test_a_law_that_is_linear_is_learned_and_not_doubted():
+    rng = np.random.default_rng(1)
+    gains = rng.normal(size=(QUERY, 6))
+    model = LandingModel(steps_by(lambda queries: queries @ gains, 400))
+    some = rng.normal(0.0, 0.05, (20, QUERY)) + model.steps.queries.mean(axis=0)
+    found = model.outcomes(some)
+    assert np.abs(np.column_stack([found.errors, found.ends]) - some @ gains).max() < 1e-3
+    assert found.uncertainty.max() < 1e-2
+
+
+def test_uncertainty_is_the_error_of_a_fit_without_the_example():
+    steps = steps_by(constant((0.0, 0.0)), 60, noise=0.1)
+    model = LandingModel(steps)
+    keep = np.arange(60) != 7
+    model_without = LandingModel(steps)
+    terms = model_without._terms(steps.queries)  # scaled as with it
+    gram = terms[keep].T @ terms[keep] + 1e-2 * np.eye(terms.shape[1])
+    missed = steps.outcomes[7] - terms[7] @ np.linalg.solve(gram, terms[keep].T @ steps.outcomes[keep])
+    wanted = np.sqrt((np.array([2, 1, 2, 1]) * missed[2:] ** 2).sum()) + np.linalg.norm(missed[:2])
+    assert model.uncertainty[7] == pytest.approx(wanted)
+
+
+def test_left_and_right_steps_are_examples_of_each_other():
+    state = np.array([-0.15, 0.6, 0.08, -0.2])
+    left = query_of(state, np.array([0.4, 0.2, 0.1]), np.array([0.3, -0.1, 0.0]), 0.6, 1.0)
+    right = query_of(state, np.array([0.4, -0.2, 0.1]), np.array([0.3, 0.1, 0.0]), 0.6, -1.0)
+    assert np.array_equal(left, right)
+
+
+def test_steps_come_back_from_their_file_and_others_are_refused(tmp_path):
+    steps = steps_by(constant((0.0, 0.0)))
+    steps.write(tmp_path / "a.placed")
+    assert np.array_equal(read_steps(tmp_path / "a.placed").queries, steps.queries)
+    (tmp_path / "b.placed").write_bytes(b"nothing")
+    with pytest.raises(UserError, match=r"b.placed holds no placed steps .* make some: experiments/coros2010-ch3"):
+        read_steps(tmp_path / "b.placed")
+
+
+# ---- plans
+
+
+@pytest.mark.parametrize("out", [1.0, -1.0])
+@pytest.mark.parametrize("windows", [1, 2])
+def test_what_is_off_alike_every_time_is_aimed_against(out, windows):
+    model = LandingModel(steps_by(constant((0.02, 0.02))))  # too far ahead, and too far to the inside
+    steps = np.array([[0.4, 0.2 * out, 0.0], [0.4, -0.2 * out, 0.0], [0.4, 0.2 * out, 0.0]])
+    plan = placed(model, np.array([-0.15, 0.6, 0.08, -0.2]), steps, np.tile([0.15, 0.1], (windows, 1)), out)
+    assert np.allclose(plan.aims[0], (-0.02, -0.02 * out))
+    assert np.allclose(plan.landings, 0.0, atol=1e-3)
+    if windows == 2:  # its inside is the other side
+        assert np.allclose(plan.aims[1], (-0.02, 0.02 * out))
+    assert plan.well and plan.period in PERIODS
+
+
+def test_a_stone_that_no_aim_reaches_is_not_well():
+    model = LandingModel(steps_by(constant((0.3, 0.0))))
+    steps = np.array([[0.4, 0.2, 0.0], [0.4, -0.2, 0.0], [0.4, 0.2, 0.0]])
+    plan = placed(model, np.zeros(4), steps, np.tile([0.15, 0.1], (2, 1)), 1.0)
+    assert not plan.well
+    assert np.allclose(plan.aims[:, 0], -0.02)  # as well as it can
+
+
+# ---- the controller and its scenarios
+
+
+def placer(scenario, seed=0):
+    return Placer(scenario.scene(biped(), seed), PlaceSettings(horizon=0), seed)
+
+
+def test_who_steps_from_stone_to_stone_goes_nowhere_else():
+    made = placer(SteppingStones(count=1))
+    assert made.refuses(None, Go()) is None
+    assert made.refuses(None, Go(heading=1.0)) == "who steps from stone to stone takes no heading"
+    assert "does not" in made.refuses(None, Balance())
+
+
+def test_stones_are_where_the_options_say():
+    stones = SteppingStones(lateral=0.15, height=0.2, tilt=10.0, spread=0.05).stones(3)[len(FIRST) : -3]
+    places = np.array([stone.place for stone in stones])
+    widths = np.abs(np.diff(places[:, 1]))
+    assert len(stones) == 20 and np.abs(widths - 0.2).max() <= 0.15 and widths.std() > 0.05
+    assert places[:, 2].min() >= 0.0 and places[:, 2].max() <= 0.2
+    assert np.abs([stone.tilt for stone in stones]).max() <= np.radians(10.0)
+    assert [stone.depth for stone in stones] == pytest.approx(0.4 + places[:, 2])  # they stand on the deep plane
+
+
+def test_a_wide_gap_is_stepped_over_and_not_into():
+    scenario = GapsWalked(width=0.3, spacing=1.0)
+    made = placer(scenario)
+    low, _ = made._footing.gaps[0]
+    for x in np.linspace(low - 0.8, low - 0.12, 9):
+        middles, _, _ = made._ahead(np.array([x, 0.1, 0.0]), 9, -1.0)
+        half = 0.5 * made.soles.foot.length
+        assert made._footing.share(middles[:, 0] - half, middles[:, 0] + half) == pytest.approx(1.0)
+        assert middles[0, 0] - x < FAR
+
+
+def test_a_walker_steps_onto_stones_beside_the_way():
+    scenario = SteppingStones(count=4, lateral=0.1)
+    scene = scenario.scene(biped(), 1)
+    trial = Trial(scenario, 1, "placer", scene=scene, made=Placer(scene, PlaceSettings(horizon=0), 1))
+    while not trial.over:
+        trial.step()
+    assert trial.result().success
+    assert scenario.footfalls(trial.history).min() > 0.6
+
+
+def test_the_deep_ground_is_no_stone():
+    scene = SteppingStones(count=2).scene(biped(), 0)
+    assert scene.ground == Ground(0.8, depth=0.4)
