@@ -1,0 +1,1 @@
+../alborno2016/common.py
