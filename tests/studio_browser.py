@@ -233,9 +233,8 @@ class Window:
     def slide(self, name: str, share: float) -> None:
         """Click on a slider, at a share of its way."""
         slider = self.part(name)
-        slider.scroll_into_view_if_needed()
         box = slider.bounding_box()
-        self.page.mouse.click(box["x"] + share * box["width"], box["y"] + box["height"] / 2)
+        slider.click(position={"x": share * box["width"], "y": box["height"] / 2})  # waits until it stands still
 
     def number(self, name: str) -> float:
         """The number beside a slider."""

@@ -236,7 +236,6 @@ def saved(window: Window) -> Gait:
 
 
 @pytest.mark.flaky(reruns=2)  # a browser beside a simulation on two busy cores may be late
-@pytest.mark.slow  # the slider of the mix is not always where it is clicked
 def test_the_page_has_menu_mix_and_editor(window):
     window.choose("style", "sad")
     until(lambda: saved(window).name == "sad")
