@@ -30,9 +30,11 @@ html_math_renderer = "mathml"
 pygments_style, pygments_dark_style = "friendly", "github-dark"
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "description"
-autodoc_typehints_description_target = "documented_params"
-autodoc_default_options = {"members": True, "show-inheritance": True}
+autodoc_typehints_format = "short"
+autodoc_default_options = {"members": True}
+napoleon_attr_annotations = False
+default_role = "code"
+highlight_language = "none"  # of fences without a language: commands
 
 
 def plain(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:

@@ -25,13 +25,13 @@ SHOWN = {
     "gaps-push": (0, 6), "gaps-walker": (0, 12), "getup": (0, 3), "getup-prone": (0, 3), "getup-tree": (0, 4),
     "go-to-line": (0, 8), "go-to-point": (0, 8), "go-to-point-heading": (0, 8), "heading": (0, 12),
     "heading-speed": (0, 12), "impulse": (0, 3), "jump": (0, 2.5), "juggle": (0, 4), "lamp-posts": (0, 16),
-    "learn-hop": (0, 10), "learn-trot": (0, 10), "learn-walk": (0, 10), "path-3d": (0, 10), "pick-up": (0, 12),
-    "planar-net": (0, 10), "pole": (0, 12), "push": (0.5, 3), "sequence": (0, 12), "simbicon-bird": (0, 3),
+    "learn-hop": (0, 6), "learn-trot": (0, 6), "learn-walk": (0, 6), "path-3d": (0, 10), "pick-up": (0, 12),
+    "planar-net": (0, 6), "pole": (0, 6), "push": (0.5, 3), "sequence": (0, 12), "simbicon-bird": (0, 3),
     "simbicon-humanoid": (0, 4), "simbicon-planar": (0, 3), "simbicon-raptor": (0, 4), "stairs": (0, 12),
     "stand": (0, 2), "steer": (0, 8), "steer-walk": (0, 10), "step-over": (0, 14), "stepping-stones": (0, 10),
-    "stones": (0, 6), "stones-3d": (0, 6), "stop": (0, 8), "turbo": (0, 5), "turn": (0, 8), "twist": (0, 2.5),
-    "very-robust-walk": (2, 6), "walk-bodies": (0, 8), "walk-on": (9.8, 14), "walk-projectiles": (0, 10),
-    "walk-push": (1, 6), "hop-projectiles": (0, 10),
+    "stones": (0, 6), "stones-3d": (0, 6), "stop": (0, 6), "turbo": (0, 5), "turn": (0, 6), "twist": (0, 2.5),
+    "very-robust-walk": (2, 6), "walk-bodies": (0, 8), "walk-on": (9.8, 14), "walk-projectiles": (0, 7),
+    "walk-push": (1, 6), "hop-projectiles": (0, 7),
 }  # fmt: skip
 USUAL = (0, 4)
 

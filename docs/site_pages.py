@@ -1,7 +1,8 @@
 """How pages are read: taken from elsewhere in the repository, with parts that are made of the code, and with links.
 
-A page that says `<!-- taken from experiments/rates/README.md -->` is that text. Links of all pages stay as they are read
-in the repository, `../experiments/rates/README.md`, and are made to lead to the pages of the site here. `site_parts` has the parts.
+A page that says `<!-- taken from experiments/rates/README.md -->` is that text. Fences such as ```{settings} cpbp
+become what `site_parts` makes of them. Links of all pages stay as they are read in the repository,
+`../experiments/rates/README.md`, and are made to lead to pages of the site here.
 """
 
 import os

@@ -180,6 +180,12 @@ def bench_rows() -> str:
     return table(("command", f"figure (commit `{found['commit'][:7]}`)"), rows)
 
 
+def bibtex(controllers: Sequence[str]) -> str:
+    """What controllers cite."""
+    keys = dict.fromkeys(key for name in controllers for key in CONTROLLERS[name].cites)
+    return "\n\n".join(f"```bibtex\n{references()[key]}\n```" for key in keys)
+
+
 def also(names: Sequence[str]) -> str:
     """A table of contents of those pages that there are."""
     there = [name for name in names if (ROOT / "docs" / f"{name}.md").exists()]
