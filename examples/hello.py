@@ -1,7 +1,9 @@
 """A character gets up from the floor, is pushed, stays up, and reaches out: the whole of tumble on one screen.
 
-python examples/hello.py
+python examples/hello.py           # 12 s; a number says how many seconds instead
 """
+
+import sys
 
 from tumble import CPBP, Balance, Planned, Push, Reach, Recorder, Scene, Session, humanoid
 
@@ -16,7 +18,8 @@ session = Session(scene, controller, scene.state("t-pose", lying="supine"), Bala
 recorder = Recorder(session, scenario="hello", controller="cpbp", seed=1)
 print("it is judged by:", ", ".join(controller.goal.names))
 
-while session.time < 12:
+seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 12.0
+while session.time < seconds:
     if session.index == 150:  # after 5 s: 300 N from behind for 0.1 s
         session.send(Push("torso", (300.0, 0.0, 0.0), seconds=0.1))
     if session.index == 240:  # after 8 s something else is wanted: the left hand at a place ahead of it

@@ -121,7 +121,7 @@ BAD = [
     (
         lambda: CONTROLLERS.register("a", str, "x"),
         "controller 'a' takes name, make, summary and settings=..., controller=..., needs=..., other=..., acts=...,"
-        " got less",
+        " cites=..., got less",
     ),
 ]
 

@@ -25,6 +25,7 @@ COMMANDS = {
     "gait": "fit, test and mirror gaits of SIMBICON",
     "task": "train policies over steps, try and draw them",
     "stones": "solve stepping stones offline, and tell of what was found",
+    "cite": "print the BibTeX of what a scenario uses",
     "bench": "time planners, walkers, crowds, learners and the studio",
 }
 
@@ -42,6 +43,7 @@ examples:
   tumble gait test big-bird walk
   tumble task run heading --count 100
   tumble stones info planar-walk
+  tumble cite push --controller relay
   tumble bench planner --json"""
 
 

@@ -45,6 +45,7 @@ class ControllerEntry(Entry[Make]):
       needs: capabilities that a body must have.
       other: capabilities that do as well.
       acts: all that its scripts can say, where that is a list of words.
+      cites: what 'tumble cite' prints: keys of references that ship, or whole BibTeX entries.
     """
 
     settings: type[Any]
@@ -52,6 +53,7 @@ class ControllerEntry(Entry[Make]):
     needs: tuple[str, ...] = ()
     other: tuple[str, ...] | None = None
     acts: Collection[str] = ()
+    cites: tuple[str, ...] = ()
 
     def suits(self, body: Character) -> bool:
         """Whether a body has what it needs."""
@@ -79,8 +81,8 @@ def _planned(planner: PlannerEntry) -> None:
     def make(scene: Scene, settings: Any, seed: int, threads: int) -> Controller:
         return Planned(planner.make(scene, settings, seed, threads))
 
-    entry = ControllerEntry(planner.name, make, planner.summary, planner.where, planner.settings, Planned)
-    CONTROLLERS.add(entry)
+    who = planner.name, make, planner.summary, planner.where
+    CONTROLLERS.add(ControllerEntry(*who, settings=planner.settings, controller=Planned, cites=planner.cites))
 
 
 def _walker(scene: Scene, settings: Any, seed: int, threads: int) -> Controller:
@@ -116,38 +118,41 @@ def _relay(scene: Scene, settings: Any, seed: int, threads: int) -> Controller:
     return Relay(Performer(Walker(scene)), rising.make(scene, rising.settings(), seed, threads), settings)
 
 
+WALKING = ("coros2010", "coros2010walking")  # what those who walk cite
 PLANNERS.follow(_planned)
 register(
     "walker", _walker, "generalized biped walking (coros2010 chapter 5)",
-    settings=WalkSettings, controller=Performer, needs=NEEDS,
+    settings=WalkSettings, controller=Performer, needs=NEEDS, cites=WALKING,
 )  # fmt: skip
 register(
     "crowd", _crowd, "all characters of a scene dance (coros2010 section 5.5.4)",
-    settings=DanceSettings, controller=Crowd, needs=NEEDS,
+    settings=DanceSettings, controller=Crowd, needs=NEEDS, cites=WALKING,
 )  # fmt: skip
 register(
     "simbicon", _simbicon, "SIMBICON: gaits with feedback on the swing hip (coros2010 section 2.4)",
-    settings=SimbiconSettings, controller=Simbicon, needs=("steps",),
+    settings=SimbiconSettings, controller=Simbicon, needs=("steps",), cites=("yin2007", "coros2010"),
 )  # fmt: skip
 register(
     "tree", _tree, "attraction trees: gets up from almost anywhere, skills grown offline (alborno2016)",
     settings=AttractionSettings, controller=Attracted, needs=("biped", "pd"), acts=ACTS,
+    cites=("alborno2016",),
 )  # fmt: skip
 register(
     "task", _task, "policies over steps: to lines, points and headings, one decision a step (coros2010 chapter 4)",
     settings=TaskSettings, controller=Tasked, needs=("steps",), other=NEEDS,
+    cites=("coros2010", "coros2009"),
 )  # fmt: skip
 register(
     "stones", _stones, "plans its steps across gaps and onto stones, at every strike (coros2010 chapter 3)",
-    settings=StepperSettings, controller=Stepper, needs=("steps",),
+    settings=StepperSettings, controller=Stepper, needs=("steps",), cites=("coros2010", "coros2008"),
 )  # fmt: skip
 register(
     "placer", _placer, "a walker from stone to stone anywhere in space, planned at every strike (beyond coros2010 3.7)",
-    settings=PlaceSettings, controller=Placer, needs=NEEDS,
+    settings=PlaceSettings, controller=Placer, needs=NEEDS, cites=WALKING,
 )  # fmt: skip
 register(
     "relay", _relay, "a walker walks; who falls is got up by another (--rising), and walks on",
-    settings=RelaySettings, controller=Relay, needs=NEEDS,
+    settings=RelaySettings, controller=Relay, needs=NEEDS, cites=WALKING,
 )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ the next frame; `reset` forgets it.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -67,6 +68,7 @@ class Planner(ABC):
       sims: the simulations, one row a future.
       steps: control steps ahead, K.
       fixed: settings with which it is made and that it cannot change.
+      figures: what its `Plan.statistics` say, by name; the documentation lists them.
       carried: names of what earlier frames left behind, all that `_forget` drops.
       go_style: the goal by which it judges going where no style is asked for.
       learns: whether it learns.
@@ -78,6 +80,7 @@ class Planner(ABC):
 
     settings: Any
     fixed: ClassVar[tuple[str, ...]] = ("samples", "horizon")
+    figures: ClassVar[Mapping[str, str]] = {}
     carried: ClassVar[tuple[str, ...]] = ()
     go_style: ClassVar[str] = "steer"
     learns: bool = False

@@ -26,6 +26,7 @@ character that stands well by `balance` lets its arms and torso go.
 """
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -107,6 +108,10 @@ class SplinePlanner(Planner):
       neutral: (motors.size,), the control of the first nominal spline.
     """
 
+    figures: ClassVar[Mapping[str, str]] = {
+        "best_slot": "number of the cheapest spline; 0 is the nominal one",
+        "noise": "standard deviation of a knot at the present effort, in units of a joint's activity",
+    }
     carried: ClassVar[tuple[str, ...]] = ("nominal", "frame", "_effort", "_spacing", "_every")
 
     def __init__(self, scene: Scene, settings: SplineSettings, seed: int = 0, nthread: int = 0) -> None:

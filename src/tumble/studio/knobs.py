@@ -73,7 +73,7 @@ def _knob(settings: Any, name: str) -> Knob | None:
     field = {one.name: one for one in dataclasses.fields(owner)}[name.rpartition(".")[2]]
     ends = (0.0, 1.0) if isinstance(value, bool) else _range(settings, name, value)
     low, high = field.metadata.get(ENDS, ends)
-    about = _comments(owner.__class__).get(name.rpartition(".")[2], "")
+    about = comments_of(owner.__class__).get(name.rpartition(".")[2], "")
     return Knob(name, about, type(value), float(value), low, high)
 
 
@@ -102,7 +102,7 @@ def _takes(settings: Any, name: str, value: float) -> bool:
 
 
 @functools.cache
-def _comments(kind: type) -> dict[str, str]:
+def comments_of(kind: type) -> dict[str, str]:
     """What is written beside or below the fields of a dataclass and of those it derives from."""
     found: dict[str, str] = {}
     for ancestor in reversed([one for one in kind.__mro__ if dataclasses.is_dataclass(one)]):

@@ -74,6 +74,10 @@ class CPBP(Planner):
       they are always the same slots, as Algorithm 2 says.
     """
 
+    figures = {  # noqa: RUF012 - never changed
+        "resampled": "steps of the horizon at which the walkers were resampled",
+        "best_slot": "number of the cheapest walker",
+    }
     carried = ("_best", "_smooth", "_previous", "_belief", "_began", "_done", "_effort")
     learner_kind = Learners
     learner: Learners | None

@@ -80,6 +80,11 @@ class MCTS(Planner):
     """
 
     fixed = ("samples", "horizon", "gain")  # actions mean something else with another gain
+    figures = {  # noqa: RUF012 - never changed
+        "best_slot": "number of the cheapest trajectory; of none where the network alone acts",
+        "pruned": "trajectories that were given up for copies of better ones, over all steps",
+        "recovering": "1 in recovery mode, else 0",
+    }
     carried = ("_best", "_known", "_done", "_threshold", "_falling", "recovering")
     go_style = "gait"
     learns = True

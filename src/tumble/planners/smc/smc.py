@@ -57,6 +57,10 @@ class SMC(Planner):
       in their stead 26 of 50 spheres were survived, without learning 35 (20 000 situations learned).
     """
 
+    figures = {  # noqa: RUF012 - never changed
+        "best_slot": "number of the best plan",
+        "clipped": "guesses so far that were outside the box of plans, and were moved to its edge",
+    }
     carried = ("sampler", "_start", "_best", "_past")
     learns = True
     learner_kind = Experience
