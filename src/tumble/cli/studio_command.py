@@ -7,6 +7,7 @@ wrong is said before anything is served: a trial is built for that, which takes 
 server itself is imported last, as NiceGUI may be missing and takes half a second.
 """
 
+import gc
 import sys
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -97,10 +98,11 @@ def studio(options: StudioOptions, scenario: Scenario, settings: Any, file: Path
     serving = partial(serve, choice, settings, *where, browser=not options.no_browser, file=file)
     if options.learned is None:
         serving()
-        return 0
-    with load_learning(options.learned, options.frozen, controller, trial.controller) as learning:
-        serving(learning=learning)
-    print(f"learned from {len(learning)} situations in {options.learned}")
+    else:
+        with load_learning(options.learned, options.frozen, controller, trial.controller) as learning:
+            serving(learning=learning)
+        print(f"learned from {len(learning)} situations in {options.learned}")
+    gc.freeze()  # the process ends: else Python looks through all pages for garbage, several times, for seconds
     return 0
 
 
