@@ -10,7 +10,7 @@ import pytest
 
 from tumble.planners import CPBPSettings
 from tumble.studio.choice import Choice
-from tumble.studio.guard import Gate, hosts_for
+from tumble.studio.gate import Gate, hosts_for
 from tumble.studio.hub import Hub
 from tumble.studio.stage import Stage
 

@@ -2,7 +2,7 @@
 
     @ui.page("/")
     def page() -> None:
-        build(hub, presets)
+        build(hub, presets, visitor)
 
 NiceGUI calls it once for every browser that opens the page, in the event loop's thread, and keeps what it builds there.
 What is drawn in the view does not pass through NiceGUI: the view opens a socket of its own for frames (`web/link.js`).
@@ -34,12 +34,13 @@ CSS = Path(__file__).parent / "page.css"
 SPEEDS = {0.1: "⅒", 0.25: "¼", 0.5: "½", 1.0: "1"}
 
 
-def build(hub: Hub, presets: Presets) -> None:
+def build(hub: Hub, presets: Presets, visitor: str) -> None:
     """Fill a new page, and have it look at the stage again whenever that has changed, until it is closed.
 
     Args:
       hub: of the stage; the page is known there by its client's id.
       presets: of settings, shared by all pages and kept in a file.
+      visitor: the browser that it is built for, as the guard names it.
     """
     desk = Desk(hub, presets)
     key = desk.client.id
@@ -58,8 +59,8 @@ def build(hub: Hub, presets: Presets) -> None:
         _transport(desk)
         TimelineBar().classes("grow")
     ui.keyboard(on_key=lambda event: _key(desk, choose_tool, event))
-    hub.listen(key, desk.show)
-    desk.client.on_delete(lambda: hub.listen(key, None))
+    hub.admit(key, visitor, desk.show)
+    desk.client.on_delete(lambda: hub.forget(key))
 
 
 def _panels(desk: Desk, view: View) -> None:

@@ -26,6 +26,7 @@ from tumble.scenarios import SCENARIOS
 from tumble.studio.choice import bodies, live
 from tumble.studio.desk import Desk
 from tumble.studio.elements import Chart, View
+from tumble.studio.hub import WATCHING
 from tumble.studio.knobs import Knob, knobs
 from tumble.studio.stage import Stage
 
@@ -293,6 +294,9 @@ def _save_dialog(desk: Desk) -> None:
 
 def _save(desk: Desk, name: str, close: Callable[[], Any]) -> None:
     """Keep the settings that are not where the controller begins; a bad name is told, and may be mended."""
+    if not desk.controls:
+        ui.notify(WATCHING, type="negative")
+        return
     choice = desk.stage.choice
     plain = {knob.name: knob.value for knob in knobs(live(CONTROLLERS[choice.controller].settings()))}
     now = {knob.name: knob.value for knob in knobs(desk.stage.director.settings)}
