@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from tumble.planners import CPBPSettings
+from tumble.studio import limits
 from tumble.studio.choice import Choice
 from tumble.studio.gate import Gate, hosts_for
 from tumble.studio.hub import Hub
+from tumble.studio.presets import default_path
 from tumble.studio.stage import Stage
 
 nicegui = pytest.importorskip("nicegui")
@@ -108,6 +110,137 @@ def test_nothing_is_left_of_a_page_that_is_gone(play):
         await asyncio.sleep(0.2)  # loops of NiceGUI's end
         del page
         assert desks() == before
-        assert not hub._listeners
+        assert not hub._pages
+
+    play(scene)
+
+
+# What people do in it, as their browsers say it ------------------------------------------------------
+
+
+async def happen(page: Any, element: Any, kind: str, value: Any = None) -> None:
+    """What a browser sends when something happens to an element, whose value it may change."""
+    if value is not None:
+        element.set_value(value)
+    for key, listener in list(element._event_listeners.items()):
+        if listener.type == kind:
+            page.handle_event({"id": element.id, "listener_id": key, "args": []})
+    await asyncio.sleep(0.05)  # handlers may be tasks
+
+
+def marked(page: Any, mark: str) -> Any:
+    """The element that tests find by this mark."""
+    return next(one for one in page.elements.values() if one._props.get("data-testid") == mark)
+
+
+def button(page: Any, **props: str) -> Any:
+    """The newest button with such an icon or label."""
+    buttons = [one for one in page.elements.values() if isinstance(one, nicegui.ui.button)]
+    return [one for one in buttons if props.items() <= dict(one._props).items()][-1]
+
+
+def said(page: Any) -> str:
+    """The last notice that a page was to show."""
+    return [data["message"] for _, kind, data in page.outbox.messages if kind == "notify"][-1]
+
+
+async def loaded(client: Any) -> Any:
+    """A page, with all its tabs open."""
+    assert (await client.get("/")).status_code == 200
+    page = pages()[-1]
+    tabs(page)
+    return page
+
+
+def test_a_watcher_saves_no_presets(play):
+    async def scene(hub, client):
+        file = default_path()
+        first, second = await loaded(client), await loaded(client)
+        hub.holder = first.id
+        for page in (second, first):
+            await happen(page, button(page, icon="save"), "click")
+            marked(page, "preset-name").set_value("mine")
+            await happen(page, button(page, label="save"), "click")
+            assert file.exists() == (page is first)
+        assert said(second) == "you are watching; ask for control first"
+        assert said(first) == "saved 'mine'"
+        file.unlink()
+
+    play(scene)
+
+
+@pytest.mark.parametrize("text", ["{", '{"cpbp": 3}', '{"cpbp": {"mine": {"samples": "many"}}}'])
+def test_a_spoilt_file_of_presets_is_told_and_ours_are_there(play, text):
+    async def scene(hub, client):
+        file = default_path()
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        page = await loaded(client)
+        assert "presets.json is no file of presets" in said(page)
+        assert "thorough" in marked(page, "preset").options
+        await happen(page, marked(page, "preset"), "update:model-value", "thorough")
+        assert file.read_text() == text
+        file.unlink()
+
+    play(scene)
+
+
+@pytest.mark.parametrize(("value", "text"), [(1.5, "got 1.5"), (-0.5, "got -0.5")])
+def test_a_seed_that_is_no_whole_number_is_told(play, value, text):
+    async def scene(hub, client):
+        page = await loaded(client)
+        hub.holder = page.id
+        seed = marked(page, "option-seed")
+        await happen(page, seed, "change", value)
+        assert said(page) == f"seed is a whole number, {text}; it stays 0"
+        assert (seed.value, hub.stage.choice.seed) == (0, 0)
+
+    play(scene)
+
+
+# Limits ---------------------------------------------------------------------------------------------
+
+
+async def half(client: Any, text: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A connection on which half a request was sent."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", client.base_url.port)
+    writer.write(text.encode())
+    return reader, writer
+
+
+async def ended(reader: asyncio.StreamReader) -> bytes:
+    """What comes until a connection ends."""
+    with contextlib.suppress(ConnectionError):
+        return await asyncio.wait_for(reader.read(), 5)
+    return b""
+
+
+def test_half_a_request_is_hung_up_on(play, monkeypatch):
+    monkeypatch.setattr(limits, "ARRIVAL", 0.2)
+    head = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    whole = f"{head}\r\n"
+
+    async def scene(hub, client):
+        texts = ("", "GE", head, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc", whole + head)
+        halves = [await half(client, text) for text in texts]
+        answers = [await ended(reader) for reader, _ in halves]
+        assert [answer[:12] for answer in answers] == [b"", b"", b"", b"HTTP/1.1 403", b"HTTP/1.1 401"]
+        assert (await client.get("/")).status_code == 200
+
+    play(scene)
+
+
+def test_so_many_connections(play, monkeypatch):
+    monkeypatch.setattr(limits, "CONNECTIONS", 5)
+
+    async def scene(hub, client):
+        lines = [await half(client, "") for _ in range(20)]
+        await asyncio.sleep(0.2)
+        opened = [not reader.at_eof() and reader.exception() is None for reader, _ in lines]
+        assert 3 <= sum(opened) <= 5  # the client has one or two
+        for _, writer in lines:
+            writer.close()
+        await asyncio.sleep(0.1)
+        assert (await client.get("/")).status_code == 200
 
     play(scene)
