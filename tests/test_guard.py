@@ -13,11 +13,13 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tumble.errors import UserError
-from tumble.studio.guard import Gate, Guard, Hosts, hosts_for, new_token
+from tumble.studio.gate import Gate, Hosts, hosts_for, new_token
+from tumble.studio.guard import Guard
 
 TOKEN, SECRET = "t" * 32, "s" * 32
 PORT = 8080
-COOKIE = f"tumble_studio_{PORT}={SECRET}"
+VALUE = Gate(hosts_for(""), PORT, TOKEN, SECRET).value_for("a-browser")
+COOKIE = f"tumble_studio_{PORT}={VALUE}"
 HOST = f"127.0.0.1:{PORT}"
 
 
@@ -114,13 +116,13 @@ both = pytest.mark.parametrize(("kind", "fine"), [("http", 200), ("websocket", 1
 # Hosts ----------------------------------------------------------------------------------------------
 
 RIGHT_HOSTS = ["127.0.0.1:8080", "localhost:8080", "LocalHost:8080", "[::1]:8080"]
+FORWARDED = ["127.0.0.1", "127.0.0.1:80", "[::1]", "localhost:1", "localhost:65535"]  # ssh -L, Docker, editors
 WRONG_HOSTS = [
     None,
     "",
-    "127.0.0.1",
     "127.0.0.1:",
-    "127.0.0.1:80",
-    "127.0.0.1:80800",
+    "127.0.0.1:0",
+    "127.0.0.1:808000",
     "127.0.0.1:08080",
     "127.0.0.1:+8080",
     ":8080",
@@ -143,7 +145,6 @@ WRONG_HOSTS = [
     "2130706433:8080",
     "::1:8080",
     "[::1:8080",
-    "[::1]",
     "[::1]8080",
     "[::1%25lo]:8080",
     "[127.0.0.1]:8080",
@@ -159,6 +160,17 @@ WRONG_HOSTS = [
 @pytest.mark.parametrize("host", RIGHT_HOSTS)
 def test_our_hosts(app, kind, fine, host):
     assert status(Guard(app, gate()), request(kind, host=host)) == fine
+
+
+@both
+@pytest.mark.parametrize("host", FORWARDED)
+def test_ports_may_be_forwarded(app, kind, fine, host):
+    cookie = f"tumble_studio_{host.rpartition(':')[2] if host[-1].isdigit() and ':' in host else 80}={VALUE}"
+    scope = {"host": host, "cookie": cookie}
+    assert status(Guard(app, gate()), request(kind, **scope)) == fine
+    assert status(Guard(app, gate()), request(kind, **scope, origin=f"http://{host}")) == fine
+    assert status(Guard(app, gate()), request(kind, **scope, origin=f"http://{HOST}")) == 403
+    assert status(Guard(app, gate()), request(kind, host=host)) == 401, "the cookie of another port"
 
 
 @both
@@ -180,10 +192,10 @@ def test_a_target_that_is_no_path_may_name_another_host(app, kind, fine, path):
     assert status(Guard(app, gate()), request(kind, path=path)) == 403
 
 
-@pytest.mark.parametrize(("host", "want"), [("localhost", 200), ("localhost:80", 200), ("localhost:8080", 403)])
+@pytest.mark.parametrize(("host", "want"), [("mybox", 200), ("mybox:80", 200), ("mybox:8080", 403)])
 def test_port_80_goes_without_saying(app, host, want):
-    cookie = f"tumble_studio_80={SECRET}"
-    assert status(Guard(app, gate(port=80)), request(host=host, cookie=cookie)) == want
+    cookie = f"tumble_studio_80={VALUE}"
+    assert status(Guard(app, gate("mybox", port=80)), request(host=host, cookie=cookie)) == want
 
 
 LOOPBACK = ["127.0.0.1", "localhost", "[::1]"]
@@ -215,8 +227,9 @@ def test_hosts_of_what_we_listen_on(monkeypatch, bind, right, wrong):
 def test_on_all_interfaces_a_rebound_name_is_refused(app, monkeypatch):
     monkeypatch.setattr(socket, "gethostname", lambda: "MyBox")
     guard = Guard(app, gate("0.0.0.0"))
-    table = {"10.0.0.7:8080": 200, "MYBOX:8080": 200, "[2001:db8::1]:8080": 200, "evil.com:8080": 403, "10.0.0.7": 403}
+    table = {"10.0.0.7:8080": 200, "MYBOX:8080": 200, "[2001:db8::1]:8080": 200, "evil.com:8080": 403, "mybox:1": 403}
     assert {host: status(guard, request(host=host)) for host in table} == table
+    assert status(guard, request(host="10.0.0.7:81", cookie=f"tumble_studio_81={VALUE}")) == 200, "forwarded"
 
 
 def test_a_host_name_that_is_no_name_is_left_out(monkeypatch):
@@ -270,6 +283,40 @@ def test_a_stranger_may_use_no_method(app, method):
     assert status(Guard(app, gate()), scope) == 403
 
 
+# A proxy --------------------------------------------------------------------------------------------
+
+BEHIND = "https://studio.example.org"
+
+
+@both
+@pytest.mark.parametrize(
+    ("host", "origin", "want"),
+    [
+        ("studio.example.org", BEHIND, None),
+        ("Studio.Example.org", None, None),
+        (HOST, BEHIND, None),  # many a proxy says the name of what is behind it
+        (HOST, f"http://{HOST}", None),  # and who sits at the machine needs no proxy
+        ("studio.example.org", "http://studio.example.org", 403),
+        ("studio.example.org", "https://evil.com", 403),
+        ("studio.example.org:444", f"{BEHIND}:444", 403),
+        ("evil.com", BEHIND, 403),
+        (HOST, f"{BEHIND}.evil.com", 403),
+        (HOST, "", 403),
+    ],
+)
+def test_behind_a_proxy(app, kind, fine, host, origin, want):
+    cookie = f"tumble_studio_80={VALUE}; {COOKIE}"
+    guard = Guard(app, gate(behind=BEHIND))
+    assert status(guard, request(kind, host=host, origin=origin, cookie=cookie)) == (want or fine)
+
+
+def test_the_cookie_of_a_proxy_goes_through_tls_alone(app):
+    guard = Guard(app, gate(behind=BEHIND))
+    asked = {"query": f"token={TOKEN}", "cookie": None}
+    assert headers(ask(guard, request(**asked, host="studio.example.org")))["set-cookie"].endswith("; Secure")
+    assert "Secure" not in headers(ask(guard, request(**asked)))["set-cookie"]
+
+
 # The token ------------------------------------------------------------------------------------------
 
 
@@ -278,11 +325,30 @@ def test_the_token_buys_the_cookie(app):
     assert heard[0]["status"] == 303
     got = headers(heard)
     assert got["location"] == "/"
-    assert got["set-cookie"] == f"{COOKIE}; Path=/; HttpOnly; SameSite=Strict"
+    assert got["set-cookie"].endswith("; Path=/; HttpOnly; SameSite=Strict")
     assert got["cache-control"] == "no-store"
     assert got["referrer-policy"] == "no-referrer"
     assert not app.scopes
     assert status(Guard(app, gate()), request(cookie=got["set-cookie"].partition(";")[0])) == 200
+
+
+def sold(guard: Guard, **given) -> str:
+    """The cookie that the token buys."""
+    return headers(ask(guard, request(query=f"token={TOKEN}", **given)))["set-cookie"].partition(";")[0]
+
+
+def test_every_browser_has_a_cookie_of_its_own_and_keeps_it(app):
+    guard = Guard(app, gate())
+    one, other = sold(guard, cookie=None), sold(guard, cookie=None)
+    assert one != other
+    assert sold(guard, cookie=one) == one
+    assert sold(guard, cookie=f"tumble_studio_{PORT}=forged.{'0' * 64}").partition("=")[2][:6] != "forged"
+    for kind in ("http", "websocket"):
+        for cookie in (one, other):
+            assert status(guard, request(kind, cookie=cookie)) in (200, 101)
+    visitors = [scope["state"]["visitor"] for scope in app.scopes]
+    assert visitors[:2] == visitors[2:] and len(set(visitors)) == 2
+    assert all(f"={visitor}." in cookie for visitor, cookie in zip(visitors, (one, other), strict=False))
 
 
 @pytest.mark.parametrize("cookie", [None, COOKIE])
@@ -372,14 +438,17 @@ def test_every_path_wants_the_cookie(app, kind, fine, path):
         (None, False),
         ("", False),
         (SECRET, False),
+        (f"tumble_studio_{PORT}={SECRET}", False),
+        (f"tumble_studio_{PORT}={VALUE.replace('a-browser', 'another')}", False),
+        (f"tumble_studio_{PORT}={VALUE.partition('.')[0]}", False),
         (f"tumble_studio_{PORT}", False),
         (f"tumble_studio_{PORT}=", False),
         (f"tumble_studio_{PORT}={TOKEN}", False),
         (f"{COOKIE}x", False),
         (COOKIE[:-1], False),
         (COOKIE.upper(), False),
-        (f'tumble_studio_{PORT}="{SECRET}"', False),
-        (f"tumble_studio_8081={SECRET}", False),
+        (f'tumble_studio_{PORT}="{VALUE}"', False),
+        (f"tumble_studio_8081={VALUE}", False),
         (f"x{COOKIE}", False),
         (f"x={COOKIE}", False),
         (f"tumble_studio_{PORT}=\xe9\xff", False),
@@ -437,6 +506,9 @@ def test_a_gate_shows_no_secret():
         ({"rate": 0}, "rate must be a number above 0, got 0"),
         ({"burst": 0}, "burst must be a number 1 or more, got 0"),
         ({"sockets": 0}, "sockets must be a number 1 or more, got 0"),
+        ({"behind": "studio.example.org"}, "give the address that browsers see, without a path"),
+        ({"behind": "https://studio.example.org/"}, "give the address that browsers see, without a path"),
+        ({"behind": "ftp://studio.example.org"}, "give the address that browsers see, without a path"),
     ],
 )
 def test_gates_that_would_not_shut(change, message):
@@ -456,7 +528,7 @@ def test_secrets_are_compared_in_constant_time(app, monkeypatch):
     monkeypatch.setattr(hmac, "compare_digest", lambda got, want: compared.append(want) or got == want)
     assert status(Guard(app, gate()), request(query=f"token={TOKEN}")) == 303
     assert status(Guard(app, gate()), request()) == 200
-    assert compared == [TOKEN.encode(), SECRET.encode()]
+    assert compared == [VALUE.encode(), TOKEN.encode(), VALUE.encode()]
 
 
 def test_new_tokens_differ_and_need_no_quoting():
@@ -487,7 +559,7 @@ def test_answers_of_the_app_are_hardened(app, host):
         "style-src 'self' 'unsafe-inline'",
         "img-src 'self' data: blob:",
         "font-src 'self' data:",
-        f"connect-src 'self' ws://{host.lower()}",
+        f"connect-src 'self' ws://{host.lower()} wss://{host.lower()}",
         "object-src 'none'",
         "base-uri 'self'",
         "form-action 'self'",
@@ -815,7 +887,7 @@ def shake(port: int, path: str = "/ws", cookie: bool = True, **headers: str) -> 
     asked = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13"}
     asked["Sec-WebSocket-Key"] = "dGhlIHNhbXBsZSBub25jZQ=="
     if cookie:
-        asked["Cookie"] = f"tumble_studio_{port}={SECRET}"
+        asked["Cookie"] = f"tumble_studio_{port}={VALUE}"
     connection.request("GET", path, headers=asked | headers)
     got = connection.getresponse().status
     connection.close()
@@ -835,7 +907,7 @@ def test_handshakes_in_reality(served):
     assert connection.getresponse().status == 303
     connection.close()
     until(lambda: any("303" in line for line in lines))
-    assert not any(TOKEN in line or SECRET in line for line in lines)
+    assert not any(TOKEN in line or VALUE in line for line in lines)
 
 
 @pytest.mark.parametrize(("messages", "code", "seen"), [(["x" * 1001], 1009, 0), (["x"] * 20, 1008, 5)])
@@ -845,7 +917,7 @@ def test_too_much_in_reality(served, messages, code, seen):
 
     app, port, _ = served
     app.messages.clear()
-    cookie = {"Cookie": f"tumble_studio_{port}={SECRET}"}
+    cookie = {"Cookie": f"tumble_studio_{port}={VALUE}"}
     with connect(f"ws://127.0.0.1:{port}/ws", additional_headers=cookie, proxy=None) as client:
         with contextlib.suppress(ConnectionClosed):
             for message in messages:
@@ -860,7 +932,7 @@ def test_too_much_in_reality(served, messages, code, seen):
 def test_a_streamed_body_in_reality(served):
     _, port, _ = served
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-    cookie = {"Cookie": f"tumble_studio_{port}={SECRET}"}
+    cookie = {"Cookie": f"tumble_studio_{port}={VALUE}"}
     connection.request("POST", "/", iter([b"x" * 600] * 3), cookie, encode_chunked=True)
     assert connection.getresponse().status == 413
     connection.close()

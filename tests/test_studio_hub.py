@@ -638,8 +638,9 @@ def test_everybody_hears_what_the_stage_says(play):
 def test_panels_look_again(play):
     async def scene(hub):
         looks = []
-        hub.listen("a", lambda: looks.append("a"))
-        hub.listen("b", lambda: looks.append("b"))
+        hub.admit("a", "one", lambda: looks.append("a"))
+        hub.admit("b", "two", lambda: looks.append("b"))
+        assert hub.knows("a", "one") and not hub.knows("a", "two") and not hub.knows("c", "one")
         (a,) = await cast(hub, "a")
         await a.until(lambda: len(a.frames) > 1)  # all is compiled, which is told
         await done(hub)
@@ -650,8 +651,9 @@ def test_panels_look_again(play):
         assert looks == ["a", "b"]
         hub.refresh(but="a")
         assert looks == ["a", "b", "b"]
-        hub.listen("b", None)
-        hub.listen("never there", None)
+        hub.forget("b")
+        hub.forget("never there")
+        assert not hub.knows("b", "two")
         looks.clear()
         a.send(Steer(1.0, 0.0))
         await a.until(lambda: hub.stage.director.goal == "steer")
@@ -659,13 +661,30 @@ def test_panels_look_again(play):
         a.send(Steer(0.5, 0.0))  # the same goal
         await done(hub)
         assert looks == ["a"]
+        a.send(Steer(0.0, 0.0))  # sliders show what is wanted now
+        await a.until(lambda: hub.stage.director.goal == "reach")
+        await done(hub)
+        assert looks == ["a", "a"]
+        looks.clear()
         for goal in (Balance(), *2 * (Balance(pose="taiko"),)):  # the last one is nothing new
             a.send(goal)
             await a.until(lambda goal=goal: hub.stage.trial.session.asked == goal)
             await done(hub)
-        assert looks == ["a", "a", "a"]
+        assert looks == ["a", "a"]
 
     play(scene)
+
+
+def test_panels_look_again_when_a_walker_that_was_steered_is_let_go(small):
+    """Its goal is the same before, meanwhile and after: to go."""
+    looks = []
+    stage = Stage(Choice("steer-walk", "biped", "walker"), None, 1)
+    director = stage.director
+    for x in (0.986, 0.5, 0.0):
+        before = hub_module.seen(director)
+        director.steer(x, 0.0)
+        looks.append(hub_module.seen(director) != before)
+    assert looks == [True, False, True]
 
 
 def test_a_stage_outlives_its_loop(small):

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from studio_browser import PATIENCE, TINY, Studio, until
 
+from tumble.studio.crowd import CLIENT
 from tumble.studio.packet import DRAG, HEADER
 
 pytest.importorskip("nicegui")
@@ -49,18 +50,26 @@ def ask(studio: Studio, path: str, **headers: str | None) -> tuple[int, dict[str
         return answer.status, dict(answer.getheaders()), "" if answer.status == 101 else answer.read().decode()
 
 
-def enter(studio: Studio) -> str:
+def enter(studio: Studio, **more: str | None) -> str:
     """The cookie that the printed address buys."""
-    status, headers, _ = ask(studio, studio.address.partition(studio.host)[2])
+    status, headers, _ = ask(studio, studio.address.partition(studio.host)[2], **more)
     assert (status, headers["location"]) == (303, "/")
     assert "httponly" in headers["set-cookie"].lower()
     return headers["set-cookie"].partition(";")[0]
 
 
-def live(studio: Studio, client: str, **more: Any) -> Any:
-    """A browser's socket for frames, without a browser."""
-    headers = {"Cookie": studio.cookie, "Origin": f"http://{studio.host}"}
-    return connect(f"ws://{studio.host}/live?client={client}", additional_headers=headers, proxy=None, **more)
+def load(studio: Studio, cookie: str = "") -> str:
+    """The id of a page that is loaded."""
+    status, _, text = ask(studio, "/", Cookie=cookie or studio.cookie)
+    assert status == 200
+    return CLIENT.search(text)[1]
+
+
+def live(studio: Studio, page: str = "", cookie: str = "") -> Any:
+    """The socket for frames of a page, which is loaded where there is none; without a browser."""
+    headers = {"Cookie": cookie or studio.cookie, "Origin": f"http://{studio.host}"}
+    address = f"ws://{studio.host}/live?client={page or load(studio, cookie)}"
+    return connect(address, additional_headers=headers, proxy=None)
 
 
 def frame(client: Any, true: Any = lambda head: True) -> tuple[tuple, bytes]:
@@ -73,11 +82,11 @@ def frame(client: Any, true: Any = lambda head: True) -> tuple[tuple, bytes]:
     raise AssertionError("no such frame")
 
 
-def told(client: Any, kind: str, **wanted: Any) -> dict[str, Any]:
+def told(viewer: Any, kind: str, **wanted: Any) -> dict[str, Any]:
     """The next text of a kind, with these values."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
-        message = client.recv(timeout=PATIENCE)
+        message = viewer.recv(timeout=PATIENCE)
         if (
             isinstance(message, str)
             and (said := json.loads(message))["type"] == kind
@@ -109,7 +118,7 @@ def pages(studio: Studio) -> list[str]:
         ({"Cookie": None}, 401),
         ({"Cookie": "tumble_studio_{port}=wrong"}, 401),
         ({"Host": "evil.example:{port}"}, 403),
-        ({"Host": "127.0.0.1"}, 403),
+        ({"Host": "127.0.0.1"}, 401),  # a forwarded port, to which this cookie does not belong
         ({"Origin": "http://evil.example"}, 403),
         ({"Origin": "http://127.0.0.1:1"}, 403),
         ({"Origin": "null"}, 403),
@@ -122,6 +131,37 @@ def test_strangers_get_nothing(studio, wrong, status):
         assert got == (status or (101 if path.startswith(("/live", "/_nicegui_ws")) else 200)), path
         if status:
             assert "open the address that tumble studio printed" in text, path
+
+
+def test_through_a_forwarded_port(studio):
+    """As by ssh -L 9000:localhost:PORT."""
+    there = {"Host": "localhost:9000", "Origin": "http://localhost:9000"}
+    _, headers, _ = ask(studio, studio.address.partition(studio.host)[2], Host="localhost:9000", Cookie=None)
+    cookie = headers["set-cookie"].partition(";")[0]
+    assert cookie.startswith("tumble_studio_9000=")
+    status, _, text = ask(studio, "/", **there, Cookie=cookie)
+    assert status == 200
+    assert ask(studio, f"/live?client={CLIENT.search(text)[1]}", **there, Cookie=cookie)[0] == 101
+    assert ask(studio, "/", Host="localhost:9000", Origin=f"http://{studio.host}", Cookie=cookie)[0] == 403
+
+
+def test_nobody_comes_as_another(studio):
+    """Pages belong to browsers: neither a page of somebody else's nor one that was never built opens a socket."""
+    other = enter(studio, Cookie=None)
+    assert other != studio.cookie
+    mine = load(studio)
+    with live(studio, mine) as first:
+        told(first, "hello", client=mine, controls=True)
+        for page, cookie in ((mine, other), ("x", other), ("x", studio.cookie)):
+            with live(studio, page, cookie) as thief:
+                assert closed(thief) == (4001, "no page of this studio; load it again")
+        with live(studio, cookie=other) as second:
+            told(second, "hello", controls=False)
+        (_, _, _, tick, *_), _ = frame(first)
+        frame(first, lambda head: head[3] > tick + 5)
+        say(first, "reset")
+        say(first, "format_disk")
+        assert closed(first)[0] == 1008  # it was in control, and heard
 
 
 def test_the_token(studio):
@@ -144,6 +184,15 @@ def test_pages_are_strict(studio):
 # What bad clients meet ------------------------------------------------------------------------------
 
 
+def test_a_target_that_names_another_host(studio):
+    for target in ("http://other.example/", f"http://{studio.host}/", "*"):
+        for more in ("", "".join(f"{name}: {value}\r\n" for name, value in UPGRADE.items())):
+            head = f"GET {target} HTTP/1.1\r\nHost: {studio.host}\r\nCookie: {studio.cookie}\r\n{more}\r\n"
+            with socket.create_connection(("127.0.0.1", studio.port), timeout=PATIENCE) as line:
+                line.sendall(head.encode())
+                assert line.recv(100).startswith(b"HTTP/1.1 400")
+
+
 BAD = {
     "no JSON": "nonsense",
     "no request": "[]",
@@ -159,7 +208,7 @@ BAD = {
 
 @pytest.mark.parametrize("message", BAD.values(), ids=BAD)
 def test_who_sends_nonsense_is_hung_up_on(studio, message):
-    with live(studio, "good") as good, live(studio, "bad") as bad:
+    with live(studio) as good, live(studio) as bad:
         (_, _, _, tick, *_), _ = frame(good)
         bad.send(message)
         code, reason = closed(bad)
@@ -180,7 +229,7 @@ def closed(client: Any) -> tuple[int, str]:
 
 
 def test_who_sends_too_much_is_hung_up_on(studio):
-    with live(studio, "good") as good, live(studio, "large") as large, live(studio, "flood") as flood:
+    with live(studio) as good, live(studio) as large, live(studio) as flood:
         (_, _, _, tick, *_), _ = frame(good)
         large.send("x" * ((64 << 10) + 1))
         assert closed(large)[0] == 1009
@@ -192,7 +241,7 @@ def test_who_sends_too_much_is_hung_up_on(studio):
 
 
 def test_what_the_scene_cannot_do_is_refused_in_words(studio):
-    with live(studio, "one") as one:
+    with live(studio) as one:
         told(one, "hello", controls=True)
         for request, text in (
             ({"type": "drag", "body": "tail", "target": [0, 0, 1]}, "no body 'tail'"),
@@ -209,7 +258,7 @@ def test_what_the_scene_cannot_do_is_refused_in_words(studio):
 
 
 def test_one_who_is_lost_lets_go(studio):
-    with live(studio, "first") as first, live(studio, "second") as second:
+    with live(studio) as first, live(studio) as second:
         told(first, "hello", controls=True)
         told(second, "hello", controls=False)
         say(second, "drag", body="pelvis", target=[0, 0, 1.2])
@@ -224,7 +273,7 @@ def test_one_who_is_lost_lets_go(studio):
 
 
 def test_frames_are_small(studio):
-    with live(studio, "one") as one:
+    with live(studio) as one:
         say(one, "setparameter", name="samples", value=64)
         say(one, "setparameter", name="horizon", value=1.2)
         say(one, "reach", target=[0.4, 0, 1.3], hand="left")
@@ -242,14 +291,16 @@ def test_frames_are_small(studio):
 # How it begins and ends -----------------------------------------------------------------------------
 
 
-def test_ctrl_c_ends_it_with_clients_connected(tmp_path):
+def test_ctrl_c_ends_it_with_clients_connected_and_pages_loaded(tmp_path):
     with Studio(tmp_path) as studio:
         studio.cookie = enter(studio)
-        with live(studio, "one") as one:
+        for _ in range(40):
+            assert ask(studio, "/")[0] == 200
+        with live(studio) as one:
             frame(one)
             began = time.monotonic()
             assert studio.end() == 0
-            assert time.monotonic() - began < 8
+            assert time.monotonic() - began < 3
             closed(one)
         assert studio.lines[1:] == ["Ctrl-C ends it."]
         assert list(tmp_path.glob("*.npz")) == []
@@ -298,7 +349,7 @@ def test_at_home_nothing_is_warned_of(studio):
 
 
 def test_nobody_looks_nothing_moves(studio):
-    with live(studio, "one") as one:
+    with live(studio) as one:
         frame(one)
     until(lambda: standing(studio))
 
@@ -307,7 +358,7 @@ def standing(studio: Studio) -> bool:
     """Whether time stands while nobody looks: two looks, a while apart, see almost the same tick."""
     ticks = []
     for _ in range(2):
-        with live(studio, "look") as one:
+        with live(studio) as one:
             ticks.append(frame(one)[0][3])
         time.sleep(0.5)
     return ticks[1] - ticks[0] < 10

@@ -7,6 +7,7 @@ wrong is said before anything is served: a trial is built for that, which takes 
 server itself is imported last, as NiceGUI may be missing and takes half a second.
 """
 
+import gc
 import sys
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -43,6 +44,8 @@ class StudioOptions:
     """Address to listen on; 0.0.0.0 is every network that this machine is in."""
     port: int = 8080
     """To listen on; 0 takes any that is free."""
+    behind: str = ""
+    """The address under which a proxy of yours shows the studio, such as https://studio.example.org."""
     no_browser: bool = False
     """Print the address only."""
 
@@ -64,6 +67,8 @@ Example, learning to walk, and going on another day: tumble studio learn-walk --
 Example, with a file of your own: tumble studio mine.py push --character tripod
 
 Example, from your phone, in a network that you trust: tumble studio --host 0.0.0.0
+
+Example, through a proxy that speaks TLS: tumble studio --behind https://studio.example.org
 """
 
 
@@ -94,13 +99,14 @@ def studio(options: StudioOptions, scenario: Scenario, settings: Any, file: Path
     from tumble.studio.server import serve
 
     where = (options.host, options.port, options.threads)
-    serving = partial(serve, choice, settings, *where, browser=not options.no_browser, file=file)
+    serving = partial(serve, choice, settings, *where, browser=not options.no_browser, file=file, behind=options.behind)
     if options.learned is None:
         serving()
-        return 0
-    with load_learning(options.learned, options.frozen, controller, trial.controller) as learning:
-        serving(learning=learning)
-    print(f"learned from {len(learning)} situations in {options.learned}")
+    else:
+        with load_learning(options.learned, options.frozen, controller, trial.controller) as learning:
+            serving(learning=learning)
+        print(f"learned from {len(learning)} situations in {options.learned}")
+    gc.freeze()  # the process ends: else Python looks through all pages for garbage, several times, for seconds
     return 0
 
 

@@ -8,6 +8,7 @@ Prints one JSON object: frames and bytes that each got, and how soon drags of th
 import argparse
 import asyncio
 import json
+import re
 import struct
 import time
 import urllib.error
@@ -20,6 +21,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from tumble.studio.packet import DRAG, HEADER
 
+CLIENT = re.compile(r"client_id[\"']?:\s*[\"']([0-9a-f-]{36})")
 APART = 0.53  # s between drags
 
 
@@ -56,6 +58,17 @@ def cookie(address: str) -> str:
     raise ValueError("no cookie for this address")
 
 
+def page(address: str, cookie: str) -> tuple[str, str]:
+    """A page that is loaded with a cookie: its id, and its text."""
+    parts = urlsplit(address)
+    asked = urllib.request.Request(f"{parts.scheme}://{parts.netloc}/", headers={"Cookie": cookie})
+    text = urllib.request.urlopen(asked).read().decode()
+    found = CLIENT.search(text)
+    if found is None:
+        raise ValueError("no page of a studio is at this address")
+    return found[1], text
+
+
 async def watch(socket: ClientConnection, seconds: float, drags: bool) -> Seen:
     """Count frames for a while; take hold of the root now and then and see when a frame shows it."""
     seen, last, held = Seen(), -1, False
@@ -87,10 +100,12 @@ async def watch(socket: ClientConnection, seconds: float, drags: bool) -> Seen:
 async def crowd(address: str, clients: int, seconds: float) -> list[Seen]:
     """Send a crowd to a studio."""
     parts = urlsplit(address)
-    headers = {"Cookie": cookie(address), "Origin": f"http://{parts.netloc}"}
+    given = cookie(address)
+    headers = {"Cookie": given, "Origin": f"http://{parts.netloc}"}
 
     async def one(i: int) -> Seen:
-        live = f"ws://{parts.netloc}/live?client=crowd-{i}"
+        key, _ = await asyncio.to_thread(page, address, given)
+        live = f"ws://{parts.netloc}/live?client={key}"
         async with connect(live, additional_headers=headers, compression=None) as socket:
             return await watch(socket, seconds, drags=i == 0)
 

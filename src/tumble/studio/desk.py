@@ -8,7 +8,7 @@ from nicegui import ui
 
 from tumble.errors import UserError
 from tumble.live.commands import SetParameter
-from tumble.studio.hub import Hub
+from tumble.studio.hub import WATCHING, Hub
 from tumble.studio.presets import Presets
 from tumble.studio.stage import Stage
 
@@ -40,7 +40,7 @@ class Desk:
         """Have the stage do something between frames; tells the user why not. Returns whether it was done."""
         try:
             if not self.controls:
-                raise UserError("you are watching; ask for control first")
+                raise UserError(WATCHING)
             await asyncio.wrap_future(self.stage.post(job))
         except UserError as error:
             ui.notify(str(error), type="negative", multi_line=True)

@@ -250,6 +250,11 @@ class Director:
         return CALLED.get(type(wanted), name_of(part(wanted, Do) or wanted))
 
     @property
+    def steered(self) -> bool:
+        """Whether somebody steers."""
+        return self._before is not None
+
+    @property
     def settings(self) -> Any:
         """The controller's settings."""
         asked = {name: value for name, value in self._asked.items() if not name.startswith(WEIGHT)}

@@ -1,34 +1,34 @@
 """Guard: who may talk to the studio, and how much; an ASGI layer around the whole server.
 
-    gate = Gate(hosts_for("127.0.0.1"), port=8080)
+    gate = Gate(hosts_for("127.0.0.1"), port=8080)              # of tumble.studio.gate
     print(f"http://127.0.0.1:8080/?token={gate.token}")
     uvicorn.run(Guard(app, gate), port=8080, proxy_headers=False, access_log=False)
 
 A server on this machine can be reached by every page that the user's browser shows, not only by ours.
 Four things keep those pages out: the Host (a stranger's name that resolves to us is refused: DNS
-rebinding), the Origin (a stranger's page is refused, WebSockets included), a token in the printed
-address that buys a cookie, and that cookie on every request. What gets in is bounded in size and rate.
+rebinding), the Origin (it must be the Host: a stranger's page is refused, WebSockets included), a token in
+the printed address that buys a cookie, and that cookie on every request. What gets in is bounded in size
+and rate. A port may be forwarded (ssh -L, Docker, editors): loopback names and addresses have any port.
+
+Every browser has a cookie of its own, so that the app can tell them apart: it finds who asks in
+`scope["state"]["visitor"]`.
 
 Traps: cookies do not know ports. Any other server on the same host name that this browser visits is
 sent ours, so the secret is worth nothing beyond this run: make a new `Gate` each time. The guard must be
-the outermost layer; what is wrapped around it is not guarded. It speaks plain http: behind TLS every
-Origin is wrong. The guard logs nothing, and empties the query of what it answers itself, so that a
-server's log of requests shows no token; a server that logs headers (uvicorn at debug) shows the cookie.
+the outermost layer; what is wrapped around it is not guarded. It speaks plain http; a proxy that speaks
+TLS for it has to be named (`Gate.behind`), or every Origin is wrong. The guard logs nothing, and empties
+the query of what it answers itself, so that a server's log of requests shows no token; a server that logs
+headers (uvicorn at debug) shows the cookie.
 """
 
 import contextlib
-import hmac
-import ipaddress
-import re
-import secrets
-import socket
 import time
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
-from tumble.errors import UserError, check_number
+from tumble.studio.gate import HOST, Gate, equal, new_token
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -36,94 +36,6 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 Headers = list[tuple[bytes, bytes]]
-
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
-NAME = re.compile(r"[a-z0-9._-]+")
-HOST = re.compile(rb"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::([0-9]+))?")
-SAFE = re.compile(r"[A-Za-z0-9_-]{16,}")  # what needs no quoting in an address or a cookie
-
-
-def new_token() -> str:
-    """192 random bits in 32 characters that are safe in an address and in a cookie."""
-    return secrets.token_urlsafe(24)
-
-
-@dataclass(frozen=True)
-class Hosts:
-    """The host names under which browsers may reach us, as they stand in a Host header.
-
-    Attributes:
-      names: in lower case, IPv6 addresses in brackets.
-      addresses: whether any literal address will do: no DNS answer can point one elsewhere.
-    """
-
-    names: frozenset[str]
-    addresses: bool = False
-
-    def allow(self, host: str) -> bool:
-        """Whether a host, in lower case and without port, is one of ours."""
-        return host in self.names or (self.addresses and _is_address(host))
-
-
-def hosts_for(bind: str) -> Hosts:
-    """The hosts of a server that listens on `bind`: an address, a name, or '' for all interfaces."""
-    try:
-        address = ipaddress.ip_address(bind.partition("%")[0] or "0.0.0.0")
-    except ValueError:
-        if not NAME.fullmatch(bind.lower()):
-            raise UserError(
-                f"no server can listen on '{bind}'; give an address or a name without port,"
-                " such as 127.0.0.1, ::1 or 0.0.0.0"
-            ) from None
-        return Hosts(LOOPBACK | {bind.lower()})
-    if address.is_unspecified:
-        own = socket.gethostname().lower()
-        return Hosts(LOOPBACK | ({own} if NAME.fullmatch(own) else set()), addresses=True)
-    return Hosts(LOOPBACK | {f"[{address}]" if address.version == 6 else str(address)})
-
-
-@dataclass(frozen=True)
-class Gate:
-    """Whom a `Guard` lets in, and how much of them.
-
-    Attributes:
-      hosts: see `hosts_for`.
-      port: the one we listen on; the real one, not 0.
-      token: what the printed address carries; buys the cookie.
-      secret: the cookie's value.
-      body: bytes of a request's body, at most.
-      largest: bytes of a WebSocket message, at most; text counts in UTF-8.
-      rate: WebSocket messages a second that a socket may send in the long run.
-      burst: messages that it may send at once after a rest.
-      sockets: WebSockets open at once, at most.
-    """
-
-    hosts: Hosts
-    port: int
-    token: str = field(default_factory=new_token, repr=False)
-    secret: str = field(default_factory=new_token, repr=False)
-    body: int = 1 << 20
-    largest: int = 64 << 10
-    rate: float = 100.0
-    burst: int = 200
-    sockets: int = 64
-
-    def __post_init__(self) -> None:
-        """Refuse a port, limits, tokens and secrets that would not guard."""
-        check_number("port", self.port, 1, 65535)
-        for name in ("body", "largest", "burst", "sockets"):
-            check_number(name, getattr(self, name), 1)
-        check_number("rate", self.rate, 0, above=True)
-        for name in ("token", "secret"):
-            if not SAFE.fullmatch(getattr(self, name)):
-                raise UserError(f"{name} must be 16 or more of the characters A-Z a-z 0-9 _ -; new_token() makes one")
-        if self.token == self.secret:
-            raise UserError("token and secret must differ: the token is seen in the terminal and the address bar")
-
-    @property
-    def cookie(self) -> str:
-        """The cookie's name. It has the port in it, for browsers send one server's cookies to another's port."""
-        return f"tumble_studio_{self.port}"
 
 
 @dataclass(frozen=True)
@@ -149,8 +61,8 @@ FULL = Answer(503, "too many windows of tumble studio are open; close some and l
 class Guard:
     """An ASGI app that asks `app` only what the gate lets through.
 
-    In this order: a Host that is ours, once (403); no Origin or the Host's own (403); GET /?token= buys the
-    cookie (303, or 401); the cookie, whatever the path (401); limits (413, 503). Of several cookies of our name
+    In this order: a Host that is ours, once (403); no Origin, or the Host's own or the proxy's (403); GET /?token=
+    buys a cookie (303, or 401); the cookie, whatever the path (401); limits (413, 503). Of several cookies of our name
     one right one is enough: a neighbour that plants wrong ones must not lock the user out, and gains nothing.
     A WebSocket that sends too much at once or too fast is closed (1009, 1008), and the app sees a disconnect
     in place of the message. What the app answers gets headers that keep browsers strict, where it has none.
@@ -191,32 +103,39 @@ class Guard:
         if match is None:
             return None
         host, port = match[1].decode(), match[2]
-        right = self.gate.port == 80 if port is None else port == b"%d" % self.gate.port
-        return match[0].decode() if right and self.gate.hosts.allow(host) else None
+        hosts, whole = self.gate.hosts, match[0].decode()
+        ours = hosts.allow(host) and (hosts.fixed(host) or int(port or 80) == self.gate.port)
+        return whole if ours or whole == self.gate.proxy else None
 
     def _judge(self, scope: Scope, host: str) -> Answer | None:
         """What to answer to a request that reached one of our hosts; None where the app may."""
         http = scope["type"] == "http"
         origins = _values(scope, b"origin")
-        if origins and origins != [f"http://{host}".encode()]:
+        ours = f"http://{host}" if host != self.gate.proxy else self.gate.behind  # a proxy may change the Host
+        if origins and (len(origins) > 1 or origins[0].decode("latin-1") not in {ours, self.gate.behind} - {""}):
             return WRONG_ORIGIN
+        visitors = (self.gate.visitor(value) for value in _cookies(scope, self.gate.cookie(host)))
+        visitor = next(filter(None, visitors), None)
         if http and scope["method"] == "GET" and scope["path"] == "/":
             tokens = _tokens(scope["query_string"])
             if tokens:
-                return self._sell(tokens)
-        if not any(_equal(value, self.gate.secret) for value in _cookies(scope, self.gate.cookie)):
+                return self._sell(tokens, host, visitor or new_token())
+        if visitor is None:
             return NO_COOKIE
         if http and not all(self._fits(value) for value in _values(scope, b"content-length")):
             return TOO_LARGE
         if not http and self.sockets >= self.gate.sockets:
             return FULL
+        scope.setdefault("state", {})["visitor"] = visitor
         return None
 
-    def _sell(self, tokens: list[bytes]) -> Answer:
-        """The cookie for the token; with several tokens none is right."""
-        if len(tokens) != 1 or not _equal(tokens[0], self.gate.token):
+    def _sell(self, tokens: list[bytes], host: str, visitor: str) -> Answer:
+        """A browser's cookie for the token; with several tokens none is right."""
+        if len(tokens) != 1 or not equal(tokens[0], self.gate.token):
             return WRONG_TOKEN
-        cookie = f"{self.gate.cookie}={self.gate.secret}; Path=/; HttpOnly; SameSite=Strict"
+        secure = "; Secure" if self.gate.behind.startswith("https") and host == self.gate.proxy else ""
+        value = self.gate.value_for(visitor)
+        cookie = f"{self.gate.cookie(host)}={value}; Path=/; HttpOnly; SameSite=Strict{secure}"
         headers = ((b"location", b"/"), (b"set-cookie", cookie.encode()), (b"referrer-policy", b"no-referrer"))
         return Answer(303, "", headers)
 
@@ -346,7 +265,7 @@ def _hardened(headers: Iterable[tuple[bytes, bytes]], host: str = "") -> Headers
     """
     policy = (
         "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline';"
-        f" img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' ws://{host};"
+        f" img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' ws://{host} wss://{host};"
         " object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
     )
     strict = [
@@ -377,17 +296,3 @@ def _tokens(query: bytes) -> list[bytes]:
     """The values of all parameters 'token' of a query; bytes that are no text come out as something wrong."""
     pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
     return [value.encode() for name, value in pairs if name == "token"]
-
-
-def _equal(got: bytes, want: str) -> bool:
-    """Whether they are the same, in a time that does not tell where they differ."""
-    return hmac.compare_digest(got, want.encode())
-
-
-def _is_address(host: str) -> bool:
-    """Whether a host is a literal address: 10.0.0.7 or [fe80::1], without a zone."""
-    bracketed = host.startswith("[")
-    try:
-        return "%" not in host and (ipaddress.ip_address(host.strip("[]")).version == 6) == bracketed
-    except ValueError:
-        return False

@@ -5,7 +5,8 @@
     await hub.serve(page_id, websocket, websocket.receive_text)      # until that browser is gone
 
 One browser controls, the others watch and may ask. Whoever controls can give control away, or keep it; no
-answer for a while gives it away. When a browser that controls is lost, what it held is let go.
+answer for a while gives it away. When a browser that controls is lost, what it held is let go. A page's id is the
+server's; nobody but the browser that it was built for may open a socket as that page.
 
 Frames are binary (`packet`), all else is JSON with a type: hello, controls, scene, terms, ghosts, note, error,
 compiling. A browser that is slow misses frames and never texts; who takes longer than 10 s for what is sent at once is
@@ -21,14 +22,16 @@ import json
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from tumble.errors import UserError
 from tumble.studio.audience import Shown
+from tumble.studio.director import Director
 from tumble.studio.requests import Ask, Give, Hurl, PlaceBox, Point, Remove, Request, Resume, Scrub, Steer, decode
 from tumble.studio.stage import Stage
 from tumble.world.props import Box
 
+WATCHING = "you are watching; ask for control first"
 PATIENCE = 20.0  # s that somebody who asks for control waits for an answer
 SLOW = 10.0  # s that a browser may take to receive what is sent at once
 
@@ -39,6 +42,13 @@ class Socket(Protocol):
     async def send_text(self, data: str) -> None: ...
 
     async def send_bytes(self, data: bytes) -> None: ...
+
+
+class Page(NamedTuple):
+    """A page that was built: the browser that it was built for, and what has its panels look at the stage again."""
+
+    visitor: str
+    look: Callable[[], None]
 
 
 @dataclass
@@ -98,6 +108,11 @@ class Viewer:
         return [json.dumps(lesson) for lesson in lessons]
 
 
+def seen(director: Director) -> tuple[Any, ...]:
+    """What panels show of what is wanted; where somebody steers, only that it is so: a stick sends thirty a second."""
+    return director.goal, director.stance, director.steered
+
+
 class Hub:
     """The audience of a stage. All methods but those of `Audience` belong to the event loop's thread.
 
@@ -117,7 +132,7 @@ class Hub:
         self._latest: Shown | None = None
         self._compiled = ""  # what is, as the last notice says
         self._asking: dict[str, asyncio.TimerHandle] = {}
-        self._listeners: dict[str, Callable[[], None]] = {}
+        self._pages: dict[str, Page] = {}
 
     # Audience: called in other threads ------------------------------------------------------------------
 
@@ -157,16 +172,23 @@ class Hub:
 
     def refresh(self, but: str = "") -> None:
         """Have the panels of all pages but one look at the stage again."""
-        for key, listener in list(self._listeners.items()):
+        for key, page in list(self._pages.items()):
             if key != but:
-                listener()
+                page.look()
 
-    def listen(self, key: str, listener: Callable[[], None] | None) -> None:
-        """Call a page's function when panels should look again; None ends it."""
-        if listener is None:
-            self._listeners.pop(key, None)
-        else:
-            self._listeners[key] = listener
+    # Pages ----------------------------------------------------------------------------------------------
+
+    def admit(self, key: str, visitor: str, look: Callable[[], None]) -> None:
+        """Know a page that was built for a browser, and call its function when panels should look again."""
+        self._pages[key] = Page(visitor, look)
+
+    def forget(self, key: str) -> None:
+        """Know a page no more."""
+        self._pages.pop(key, None)
+
+    def knows(self, key: str, visitor: str) -> bool:
+        """Whether a page was built here, for this browser."""
+        return key in self._pages and self._pages[key].visitor == visitor
 
     # Browsers -------------------------------------------------------------------------------------------
 
@@ -207,7 +229,7 @@ class Hub:
         """Forget a browser that is gone: let go of what it held, and give control to the first that has asked."""
         if self.viewers.get(viewer.key) is viewer:  # else it has come back already
             del self.viewers[viewer.key]
-            self._forget(viewer.key)
+            self._unasked(viewer.key)
         if self.controls(viewer.key):
             self.stage.post(self._let_go)
             if viewer.key not in self.viewers and self._asking:
@@ -224,7 +246,7 @@ class Hub:
         if isinstance(request, Ask):
             self._ask(viewer.key)
         elif not self.controls(viewer.key):
-            viewer.tell(type="error", text="you are watching; ask for control first")
+            viewer.tell(type="error", text=WATCHING)
         elif isinstance(request, Give):
             self._answer(request.accept)
         else:
@@ -241,7 +263,7 @@ class Hub:
     def _perform(self, request: Request) -> None:
         """In the stage's thread: do what was asked for, or raise. Panels look again where another goal is wanted."""
         stage, director = self.stage, self.stage.director
-        before = director.goal, director.stance
+        before = seen(director)
         match request:
             case Steer():
                 director.steer(request.x, request.y, request.turbo)
@@ -261,7 +283,7 @@ class Hub:
                 raise TypeError(f"{request} is no business of the stage")
             case _:
                 director.send(request)
-        if (director.goal, director.stance) != before:
+        if seen(director) != before:
             self.changed()
 
     # Control --------------------------------------------------------------------------------------------
@@ -285,7 +307,7 @@ class Hub:
             self._hand_to(waiting[0])
             return
         for key in waiting:
-            self._forget(key)
+            self._unasked(key)
             self.viewers[key].tell(type="note", text="control was not given")
         self._tell_controls()
 
@@ -293,11 +315,11 @@ class Hub:
         if key in self.viewers:
             self.stage.post(self._let_go)
             self.holder = key
-        self._forget(key)
+        self._unasked(key)
         self._tell_controls()
         self.refresh()
 
-    def _forget(self, key: str) -> None:
+    def _unasked(self, key: str) -> None:
         timer = self._asking.pop(key, None)
         if timer is not None:
             timer.cancel()

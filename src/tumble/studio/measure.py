@@ -24,7 +24,7 @@ import numpy as np
 from tumble.planners import CPBPSettings, Plan, Planner
 from tumble.scenarios import Trial
 from tumble.studio.choice import Choice
-from tumble.studio.guard import Gate, hosts_for
+from tumble.studio.gate import Gate, hosts_for
 from tumble.studio.hub import Hub
 from tumble.studio.server import LOOP, bind, listen, server_for
 from tumble.studio.stage import FASTEST, Stage

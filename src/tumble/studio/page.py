@@ -2,7 +2,7 @@
 
     @ui.page("/")
     def page() -> None:
-        build(hub, presets)
+        build(hub, presets, visitor)
 
 NiceGUI calls it once for every browser that opens the page, in the event loop's thread, and keeps what it builds there.
 What is drawn in the view does not pass through NiceGUI: the view opens a socket of its own for frames (`web/link.js`).
@@ -34,12 +34,13 @@ CSS = Path(__file__).parent / "page.css"
 SPEEDS = {0.1: "⅒", 0.25: "¼", 0.5: "½", 1.0: "1"}
 
 
-def build(hub: Hub, presets: Presets) -> None:
+def build(hub: Hub, presets: Presets, visitor: str) -> None:
     """Fill a new page, and have it look at the stage again whenever that has changed, until it is closed.
 
     Args:
       hub: of the stage; the page is known there by its client's id.
       presets: of settings, shared by all pages and kept in a file.
+      visitor: the browser that it is built for, as the guard names it.
     """
     desk = Desk(hub, presets)
     key = desk.client.id
@@ -58,32 +59,39 @@ def build(hub: Hub, presets: Presets) -> None:
         _transport(desk)
         TimelineBar().classes("grow")
     ui.keyboard(on_key=lambda event: _key(desk, choose_tool, event))
-    hub.listen(key, desk.show)
-    desk.client.on_delete(lambda: hub.listen(key, None))
+    hub.admit(key, visitor, desk.show)
+    desk.client.on_delete(lambda: hub.forget(key))
 
 
 def _panels(desk: Desk, view: View) -> None:
-    """Tabs of the drawer; all are built at once and kept, so that none has to be filled when it is opened."""
+    """Tabs of the drawer. One is filled when it is first opened, and kept: a page that loads is built in a frame."""
+    empty: dict[str, Callable[[], None]] = {
+        "direct": lambda: direct_panel(desk),
+        "planner": lambda: settings_panel(desk),
+        "cost": lambda: cost_panel(desk),
+        "walk": lambda: walk_panel(desk),
+        "tree": lambda: tree_panel(desk, view),
+        "script": lambda: script_panel(desk),
+        "body": lambda: body_panel(desk),
+        "touch": lambda: touch_panel(view),
+    }
+    boxes: dict[str, ui.column] = {}
+
+    def fill(name: str) -> None:
+        """Build a tab's panel, where it is not there yet."""
+        if name in empty:
+            with boxes[name]:
+                empty.pop(name)()
+
     with ui.tabs().props("dense no-caps inline-label") as tabs:
-        for name in ("direct", "planner", "cost", "walk", "tree", "script", "body", "touch"):
+        for name in empty:
             ui.tab(name)
     with ui.tab_panels(tabs, value="direct", animated=False).props("keep-alive").classes("panels"):
-        with ui.tab_panel("direct"), ui.column().classes("panel"):
-            direct_panel(desk)
-        with ui.tab_panel("planner"), ui.column().classes("panel"):
-            settings_panel(desk)
-        with ui.tab_panel("cost"), ui.column().classes("panel"):
-            cost_panel(desk)
-        with ui.tab_panel("walk"), ui.column().classes("panel"):
-            walk_panel(desk)
-        with ui.tab_panel("tree"), ui.column().classes("panel"):
-            tree_panel(desk, view)
-        with ui.tab_panel("script"), ui.column().classes("panel"):
-            script_panel(desk)
-        with ui.tab_panel("body"), ui.column().classes("panel"):
-            body_panel(desk)
-        with ui.tab_panel("touch"), ui.column().classes("panel"):
-            touch_panel(view)
+        for name in empty:
+            with ui.tab_panel(name):
+                boxes[name] = ui.column().classes("panel")
+    fill("direct")
+    tabs.on_value_change(lambda event: fill(event.value))
 
 
 def _face(desk: Desk, view: View) -> None:
@@ -156,7 +164,8 @@ def _transport(desk: Desk) -> None:
 def _button(icon: str, act: object, about: str, mark: str) -> ui.button:
     """A round button with an icon and a hint; it gives the keyboard back to the character when it is clicked."""
     button = ui.button(icon=icon, on_click=act).props(f"flat round dense data-testid={mark}")  # type: ignore[arg-type]
-    return button.on("click", js_handler=BLUR).tooltip(about)
+    button.props["title"] = about
+    return button.on("click", js_handler=BLUR)
 
 
 async def _key(desk: Desk, choose_tool: Callable[[str], None], event: KeyEventArguments) -> None:

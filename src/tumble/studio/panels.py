@@ -12,7 +12,7 @@ each other for ever: panels listen to `update:model-value` and `change`, which c
 the controller is built anew where its kind has changed; `built` holds for which it was.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -21,12 +21,15 @@ from nicegui import ui
 from nicegui.events import ValueChangeEventArguments
 
 from tumble.controllers import CONTROLLERS
+from tumble.errors import UserError
 from tumble.planners.planned import WEIGHT
 from tumble.scenarios import SCENARIOS
 from tumble.studio.choice import bodies, live
 from tumble.studio.desk import Desk
 from tumble.studio.elements import Chart, View
+from tumble.studio.hub import WATCHING
 from tumble.studio.knobs import Knob, knobs
+from tumble.studio.presets import Changes, ours
 from tumble.studio.stage import Stage
 
 BLUR = "() => document.activeElement?.blur()"  # keys belong to the character again
@@ -171,8 +174,12 @@ def _number(name: str, about: str, now: Callable[[], float], changed: Callable[[
     shown = [now()]
 
     async def report() -> None:
-        value = float(number.value or 0)
-        await changed(int(value) if isinstance(now(), int) else value)
+        value, whole = number.value, isinstance(now(), int)
+        if value is None or (whole and value != round(value)):
+            got = "nothing" if value is None else f"{value:g}"
+            ui.notify(f"{name} is a {'whole ' * whole}number, got {got}; it stays {now():g}", type="negative")
+        else:
+            await changed(round(value) if whole else float(value))
         number.set_value(now())
 
     def show() -> None:
@@ -205,7 +212,7 @@ def settings_panel(desk: Desk) -> None:
         settings = desk.stage.director.settings
         if built != [type(settings)]:
             built[:] = [type(settings)]
-            preset.set_options(list(desk.presets.of(desk.stage.choice.controller)), value=None)
+            preset.set_options(list(_presets(desk)), value=None)
             box.clear()
             sliders.clear()
             with box:
@@ -274,10 +281,20 @@ def _slider(knob: Knob, send: Callable[[float], Any]) -> Callable[[float], Any]:
     return show
 
 
+def _presets(desk: Desk) -> Mapping[str, Changes]:
+    """Presets of the present controller; ours alone, and a sentence, where the file of saved ones is spoilt."""
+    controller = desk.stage.choice.controller
+    try:
+        return desk.presets.of(controller)
+    except UserError as error:
+        ui.notify(str(error), type="negative", multi_line=True)
+        return ours(controller)
+
+
 async def _apply_preset(desk: Desk, name: str) -> None:
     """Set all settings: those of a preset, and the others as the controller begins with in the studio."""
     stage = desk.stage
-    wanted = desk.presets.of(stage.choice.controller).get(name, {})
+    wanted = _presets(desk).get(name, {})
     start = {knob.name: knob.value for knob in knobs(live(CONTROLLERS[stage.choice.controller].settings()))}
     await desk.set({**start, **wanted})
     desk.show()
@@ -293,12 +310,15 @@ def _save_dialog(desk: Desk) -> None:
 
 def _save(desk: Desk, name: str, close: Callable[[], Any]) -> None:
     """Keep the settings that are not where the controller begins; a bad name is told, and may be mended."""
+    if not desk.controls:
+        ui.notify(WATCHING, type="negative")
+        return
     choice = desk.stage.choice
     plain = {knob.name: knob.value for knob in knobs(live(CONTROLLERS[choice.controller].settings()))}
     now = {knob.name: knob.value for knob in knobs(desk.stage.director.settings)}
     try:
         desk.presets.save(choice.controller, name, {key: now[key] for key in now if now[key] != plain[key]})
-    except ValueError as error:
+    except UserError as error:
         ui.notify(str(error), type="negative")
         return
     ui.notify(f"saved '{name.strip()}'")

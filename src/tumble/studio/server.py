@@ -24,14 +24,16 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
-from fastapi import FastAPI, WebSocket, WebSocketDisconnect
+from fastapi import FastAPI, Request, WebSocket, WebSocketDisconnect
 from nicegui import ui
 
 from tumble.errors import UserError, check_number
 from tumble.live.learning import Learning
 from tumble.studio.choice import Choice
-from tumble.studio.guard import Gate, Guard, hosts_for
+from tumble.studio.gate import Gate, hosts_for
+from tumble.studio.guard import Guard
 from tumble.studio.hub import Hub
+from tumble.studio.limits import Limited
 from tumble.studio.page import build
 from tumble.studio.presets import Presets, default_path
 from tumble.studio.reloading import Reloading
@@ -41,13 +43,14 @@ LOOP = uvicorn.Config("").get_loop_factory()
 EVERYWHERE = ("0.0.0.0", "::", "")
 SWITCH = 0.001  # s that a thread which compiles keeps others waiting; Python's own 5 ms, many times a page, is seen
 FIRST_LOOK = 4.0  # s that the first browser may take before anything is compiled
+UNKNOWN = 4001  # code of a close, of those that are free; link.js knows it
 RECONNECT = 30.0  # s that a page may be lost before its panels are forgotten; a busy browser needs some to begin
 
 
 def serve(
     choice: Choice, settings: Any = None, host: str = "127.0.0.1", port: int = 8080, threads: int = 0,
     browser: bool = False, announce: Callable[[str], None] = print, learning: Learning | None = None,
-    file: Path | None = None,
+    file: Path | None = None, behind: str = "",
 ) -> None:  # fmt: skip
     """Serve until interrupted; returns after everything is closed.
 
@@ -61,11 +64,12 @@ def serve(
       announce: told the address, and what was saved at the end.
       learning: what controllers learn from and add to; whoever made it closes it.
       file: a user's own that is loaded again whenever it is saved.
+      behind: the address under which a proxy shows it, 'https://studio.example.org'; '' for none.
     """
     check_number("port", port, 0, 65535)
     listening = bind(host, port)
-    gate = Gate(hosts_for(host), port=listening.getsockname()[1])
-    address = f"http://{_reachable(host)}:{gate.port}/?token={gate.token}"
+    gate = Gate(hosts_for(host), listening.getsockname()[1], behind=behind)
+    address = f"{behind or f'http://{_reachable(host)}:{gate.port}'}/?token={gate.token}"
     announce(f"tumble studio: {address}")
     if host in EVERYWHERE:
         announce(
@@ -107,7 +111,7 @@ def server_for(hub: Hub, gate: Gate) -> uvicorn.Server:
     config = uvicorn.Config(
         Guard(application(hub, Presets(default_path())), gate), log_level="warning", access_log=False,
         proxy_headers=False, server_header=False, ws_max_size=gate.largest, ws_per_message_deflate=False,
-        timeout_graceful_shutdown=1, lifespan="on", ws="websockets-sansio",
+        timeout_graceful_shutdown=1, lifespan="on", http=Limited, ws="websockets-sansio",
     )  # fmt: skip
     return uvicorn.Server(config)
 
@@ -115,8 +119,9 @@ def server_for(hub: Hub, gate: Gate) -> uvicorn.Server:
 def application(hub: Hub, presets: Presets) -> FastAPI:
     """The web application: the page, NiceGUI's files and socket, and the socket for frames.
 
-    It guards nothing by itself: `server_for` puts a `Guard` around it. A browser that sends what is no request is hung
-    up on with its sentence (code 1008), one that is too slow with 1013.
+    It guards nothing by itself: `server_for` puts a `Guard` around it, which says who asks. A browser that sends what
+    is no request is hung up on with its sentence (code 1008), one that is too slow with 1013, one whose page this
+    studio has not built for it with `UNKNOWN`.
     """
 
     @contextlib.asynccontextmanager
@@ -128,6 +133,9 @@ def application(hub: Hub, presets: Presets) -> FastAPI:
     @app.websocket("/live")
     async def live(websocket: WebSocket, client: str) -> None:
         await websocket.accept()
+        if not hub.knows(client, websocket.state.visitor):
+            await websocket.close(UNKNOWN, "no page of this studio; load it again")
+            return
         try:
             await hub.serve(client, websocket, lambda: _text(websocket))
         except UserError as error:
@@ -138,8 +146,8 @@ def application(hub: Hub, presets: Presets) -> FastAPI:
             pass
 
     @ui.page("/", title="tumble studio")
-    def page() -> None:
-        build(hub, presets)
+    def page(request: Request) -> None:
+        build(hub, presets, request.state.visitor)
 
     ui.run_with(
         app, title="tumble studio", tailwind=False, show_welcome_message=False, reconnect_timeout=RECONNECT,

@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+import msgspec
 from nicegui import ui
-from nicegui.events import UploadEventArguments
+from nicegui.events import GenericEventArguments
 
 from tumble.control.controller import Styled
 from tumble.errors import UserError
-from tumble.files import LARGEST_TEXT
 from tumble.live.commands import Restyle
 from tumble.simbicon.gait import Gait
 from tumble.studio.desk import Desk
@@ -29,6 +29,17 @@ from tumble.studio.panels import BLUR, slider_row
 from tumble.studio.sheets import Number, Sheet, StyleSheet
 from tumble.toml import toml_of
 from tumble.walking.style import Knots
+
+LARGEST_FILE = 16 << 10  # bytes; a message has 64 KB, and a character needs four where both JSONs escape it
+# the browser reads the file: an upload would be a route of the server's, which outlives the page
+PICK = f"""() => {{
+  const input = Object.assign(document.createElement("input"), {{ type: "file", accept: ".toml" }});
+  input.onchange = async () => {{
+    const [file] = input.files;
+    emit(file.name, file.size > {LARGEST_FILE} ? null : await file.text());
+  }};
+  input.click();
+}}"""
 
 
 def sheet_of(director: Director) -> Sheet:
@@ -145,30 +156,27 @@ def _file_row(desk: Desk) -> None:
         if style is not None:
             ui.download.content(toml_of(style), f"{style.name}.toml")
 
-    async def load(event: UploadEventArguments) -> None:
-        upload.reset()
+    async def load(event: GenericEventArguments) -> None:
         controller = desk.stage.director.trial.controller
         if not isinstance(controller, Styled):
             return
         try:
-            style = controller.style_in(await event.file.read(), event.file.name[:60])
-        except UserError as error:
+            name, text = msgspec.convert(event.args, tuple[str, str | None])
+            if text is None:
+                raise UserError(f"a style is a file of at most {LARGEST_FILE >> 10} KB")
+            style = controller.style_in(text.encode("utf-8", "surrogatepass"), name[:60])
+        except (UserError, msgspec.ValidationError) as error:
             ui.notify(str(error), type="negative", multi_line=True)
             return
         if await put(toml_of(style)):
             ui.notify(f"loaded the {kind_of(style)} '{style.name}'")
 
-    def refuse() -> None:
-        ui.notify(f"a style is a file of at most {LARGEST_TEXT >> 10} KB", type="negative")
-
-    upload = ui.upload(on_upload=load, on_rejected=refuse, max_file_size=LARGEST_TEXT, auto_upload=True)
-    upload.props("accept=.toml").style("display: none")  # one that NiceGUI knows to be hidden takes nothing
     with ui.row().classes("line"):
         _button("as it was", "style-revert").on("click", revert).tooltip("back to the style that comes with tumble")
         ui.space()
         _button("save", "style-save").on("click", save).tooltip("download the style as a TOML file")
         load_button = _button("load", "style-load").tooltip("a TOML file; replaces the style of its name")
-        load_button.on("click", js_handler=f"() => runMethod({upload.id}, 'pickFiles', [])")  # browsers want a click
+        load_button.on("click", load, js_handler=PICK)
 
 
 def _button(text: str, mark: str) -> ui.button:

@@ -52,7 +52,7 @@ export class Hud {
     this.#unbind.push(link.on("note", ({ text }) => this.toast(text, "note")));
     this.#unbind.push(link.on("compiling", ({ text }) => this.#compiling(text)));
     this.#unbind.push(link.on("close", () => this.#compiling("")));
-    for (const event of ["open", "close", "controls"]) this.#unbind.push(link.on(event, () => this.#control()));
+    for (const event of ["open", "close", "lost", "controls"]) this.#unbind.push(link.on(event, () => this.#control()));
     this.#update();
     this.#control();
   }
@@ -112,9 +112,13 @@ export class Hud {
     this.#box.classList.toggle("ts-watching", !link.controls);
     this.#banner.replaceChildren();
     if (link.controls) this.#asked = false;
-    if (!link.open || (link.controls && !link.waiting.length)) return;
+    if (link.open ? link.controls && !link.waiting.length : !link.lost) return;
     const text = make("span");
     this.#banner.append(text);
+    if (!link.open) {
+      text.textContent = link.lost;
+      return;
+    }
     if (link.controls) {
       text.textContent = `${link.waiting[0]} asks for control:`;
       this.#button("give", "give", () => link.send({ type: "give", accept: true }));

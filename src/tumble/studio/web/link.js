@@ -6,8 +6,9 @@
  *   const off = link.on("frame", (frame) => ...);          // off() ends it
  *   link.send({ type: "release" });                        // dropped while the socket is closed
  *
- * Events: frame, scene, terms, ghosts, controls, error, note, compiling (each with what came), open, close. A lost
+ * Events: frame, scene, terms, ghosts, controls, error, note, compiling (each with what came), open, close, lost. A lost
  * connection is tried again after 0.3 s, then ever more slowly up to every 3 s; scenes and terms are kept meanwhile.
+ * Where it stays lost, `link.lost` says what to do; a page that the studio does not know any more is loaded again.
  *
  * For tests and the browser's console there is `window.tumble`:
  *   tumble.link.frame    the last frame (tick, time, bodies, past, paused, ...: see frame.js), null before the first
@@ -24,6 +25,9 @@ import { Frame } from "./frame.js";
 
 const FIRST_DELAY = 300; // ms
 const LAST_DELAY = 3000;
+const UNKNOWN = 4001; // code of the close for a page that the server has not built, or has forgotten
+const DOWN = "The studio does not answer. If it has ended, start it again and open the address that it prints.";
+const OTHER = "This page is of a studio that has ended. Open the address that the new one printed in the terminal.";
 const NOBODY = { id: 0, sticks: [], radii: [] };
 
 class Link {
@@ -33,6 +37,7 @@ class Link {
   names = new Map(); // lists of term names by id
   ghosts = NOBODY; // as they were told last, which are those of the next frame
   open = false;
+  lost = ""; // what to do about a connection that could not be made again
   client = "";
   dt = 1 / 30; // s, one tick
   controls = false;
@@ -90,15 +95,27 @@ class Link {
     socket.binaryType = "arraybuffer";
     socket.onopen = () => {
       this.open = true;
+      this.lost = "";
       this.#emit("open");
     };
     socket.onmessage = ({ data }) => (typeof data === "string" ? this.#hear(JSON.parse(data)) : this.#see(data));
-    socket.onclose = () => {
+    socket.onclose = ({ code }) => {
+      if (code === UNKNOWN) return location.reload();
+      if (!this.open) this.#wonder();
       this.#closed();
       this.#timer = setTimeout(() => this.#dial(), this.#delay);
       this.#delay = Math.min(LAST_DELAY, this.#delay * 1.6);
     };
     this.#socket = socket;
+  }
+
+  /** Says what to do where dialling failed: nobody answers, or one who does not know this browser. */
+  async #wonder() {
+    const answer = await fetch("/", { method: "HEAD" }).catch(() => null);
+    const lost = !answer ? DOWN : answer.status === 401 ? OTHER : "";
+    if (this.open || lost === this.lost) return;
+    this.lost = lost;
+    this.#emit("lost", lost);
   }
 
   #hangUp() {
