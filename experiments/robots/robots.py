@@ -1,6 +1,6 @@
 """Robots of other packages as characters: what stands, is pushed, gets up and goes, by the product's own commands.
 
-    python experiments/robots/robots.py                 # all rows that are not there yet; about four hours on one core
+    python experiments/robots/robots.py                 # all that is not there yet; about two hours on two idle cores
     python experiments/robots/robots.py --only getup    # those whose row holds a word
     python experiments/robots/robots.py --again         # also those that are there
     python experiments/robots/robots.py --jobs 2        # as many trials at once; default: one per core
@@ -9,7 +9,8 @@
 
 The wheels are downloaded by pip and used as files: what is needed is unpacked into --cache, by default
 ~/.cache/tumble-robots, and nothing of them is installed or run. A row is `tumble run ... --json`, whose answer is kept in
-results/ with commit, versions and minutes. Trials that were finished are kept too, so that it goes on where it was.
+results/ with commit, versions and minutes. All rows are measured with two trials, then with four, and so on, and trials
+that were finished are kept: so it can be stopped at any time, says how many trials a rate is of, and goes on later.
 
 G1's file has no motors. Their torque limits are put into its file of parts, as mjlab 1.6.0 has them in its
 g1_constants.py: all else about the five is what tumble guesses.
@@ -42,14 +43,16 @@ G1_TORQUES = (  # N m, of joints whose names hold a word; g1_constants.py of mjl
     ("hip_roll|knee", 139.0), ("hip_pitch|hip_yaw|waist_yaw", 88.0), ("ankle|waist", 50.0),
     ("wrist_pitch|wrist_yaw", 5.0), ("", 25.0),
 )  # fmt: skip
-ROWS = [
-    *((robot, "stand --samples 64 --trials 2 --seed 100") for robot in ("g1", "t1", "humanoid", "humanoid_CMU")),
-    *((robot, "push --force 100 --samples 64 --trials 10 --seed 100") for robot in ("g1", "t1")),
-    *((robot, "getup --seconds 8 --samples 64 --trials 10 --seed 100") for robot in ("g1", "t1")),
-    ("dog", "learn-trot --seconds 10 --samples 64 --controller cpbp --trials 3 --seed 100"),
-    *((robot, "push --force 100 --samples 64 --trials 5 --seed 100") for robot in ("humanoid", "humanoid_CMU")),
-    *((robot, "getup --seconds 8 --samples 64 --trials 5 --seed 100") for robot in ("humanoid", "humanoid_CMU")),
+ROWS = [  # what is asked of a robot, and of how many trials; the first ones first
+    *((robot, "getup --seconds 8 --samples 64", 10) for robot in ("g1", "t1")),
+    *((robot, "push --force 100 --samples 64", 10) for robot in ("g1", "t1")),
+    *((robot, "stand --samples 64", 2) for robot in ("g1", "t1", "humanoid", "humanoid_CMU")),
+    ("dog", "learn-trot --pace 0.5 --until 20 --samples 64 --controller cpbp", 2),
+    *((robot, "push --force 100 --samples 64", 4) for robot in ("humanoid", "humanoid_CMU")),
+    *((robot, "getup --seconds 8 --samples 64", 4) for robot in ("humanoid", "humanoid_CMU")),
 ]
+SEED = 100
+ROUND = 2  # trials that are added to every row in turn
 
 
 def fetch(cache: Path) -> dict[str, Path]:
@@ -86,21 +89,20 @@ def place_of(robot: str, row: str) -> Path:
     return RESULTS / (re.sub(r"[^a-z0-9.]+", "-", f"{robot} {row}".lower()).strip("-") + ".json")
 
 
-def measure(robot: str, row: str, mjcf: Path, cache: Path, jobs: int) -> dict:
-    """Run a row; its answer with where it came from."""
+def measure(robot: str, row: str, trials: int, mjcf: Path, cache: Path, jobs: int) -> dict:
+    """So many trials of a row, those that were done before among them; its answer with where it came from."""
     commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, cwd=HERE).stdout.strip()
     store = cache / (place_of(robot, row).stem + f"-{commit[:7]}.trials")
-    began = time.time()
-    command = [sys.executable, "-m", "tumble", "run", *row.split(), "--character", str(mjcf), "--jobs", str(jobs),
+    words = f"{row} --trials {trials} --seed {SEED}"
+    command = [sys.executable, "-m", "tumble", "run", *words.split(), "--character", str(mjcf), "--jobs", str(jobs),
                "--store", str(store), "--json"]  # fmt: skip
     answer = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
     return answer | {
-        "command": f"tumble run {row} --character {mjcf.name}",
+        "command": f"tumble run {words} --character {mjcf.name}",
         "character": mjcf.name,
         "wheel": ROBOTS[robot][0],
         "commit": commit,
         "versions": {name: version(name) for name in ("mujoco", "numpy", "numba")},
-        "minutes": round((time.time() - began) / 60, 1),
     }
 
 
@@ -127,8 +129,11 @@ MARKS = "<!-- rows -->", "<!-- /rows -->"
 
 def table() -> str:
     """What is there, as a table of Markdown."""
-    lines = ["| robot | `tumble run ...` | success | falls | plan, ms | unstable | commit |", "|---|---|---|---|---|---|---|"]
-    for robot, row in ROWS:
+    lines = [
+        "| robot | `tumble run ...` | success | falls | plan, ms | unstable | commit |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for robot, row, _ in ROWS:
         if not place_of(robot, row).exists():
             lines.append(f"| {robot} | `{row}` | not measured | | | | |")
             continue
@@ -169,12 +174,18 @@ def main() -> None:
             words = [*row.split(), "--seconds", "1", "--samples", "8", "--character", str(mjcf)]
             subprocess.run([sys.executable, "-m", "tumble", "run", *words], check=False)
         return
-    for robot, row in ROWS:
-        if options.only in f"{robot} {row}" and (options.again or not place_of(robot, row).exists()):
-            print(f"{robot}: {row}", flush=True)
-            found = measure(robot, row, places[robot], options.cache, options.jobs)
-            place_of(robot, row).write_text(json.dumps(found, indent=1) + "\n")
-            print(f"  {found['successes']} of {found['trials']} in {found['minutes']} minutes", flush=True)
+    for done in range(ROUND, max(most for _, _, most in ROWS) + 1, ROUND):
+        for robot, row, most in ROWS:
+            if options.only in f"{robot} {row}" and done <= most and done > trials_of(robot, row, options.again):
+                found = measure(robot, row, done, places[robot], options.cache, options.jobs)
+                place_of(robot, row).write_text(json.dumps(found, indent=1) + "\n")
+                print(f"{robot}: {row}: {found['successes']} of {found['trials']}", flush=True)
+
+
+def trials_of(robot: str, row: str, again: bool) -> int:
+    """How many trials of a row are there that are to stay."""
+    place = place_of(robot, row)
+    return 0 if again or not place.exists() else int(json.loads(place.read_text())["trials"])
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ a body of large ones makes large recordings.
 """
 
 import base64
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 from pathlib import Path
@@ -27,10 +28,11 @@ from tumble.characters.mjcf_body import RawBody, compiled, finished, read_spec
 from tumble.characters.mjcf_guess import check_parts, guessed, limb_of
 from tumble.characters.mjcf_parts import Parts, PartsFile, read_parts
 from tumble.characters.mjcf_text import checked, read_robot
-from tumble.errors import UserError
+from tumble.errors import UserError, check_number
 
 MJCF = "mjcf"  # the kind in a recipe
 LARGEST_RECIPE = 32 << 20  # characters of text and meshes
+ROUNDED = 1e-3  # by which the length of a rotation that somebody wrote may be off 1
 
 
 def from_mjcf(
@@ -103,6 +105,9 @@ def rebuilt(
 
 def _known(xml: str | Path, told: Mapping[str, Any], files: Mapping[str, bytes]) -> tuple[Character, PartsFile]:
     """A character of a stranger's file or text, and its parts as a file tells them."""
+    upright = told.get("upright", (1.0, 0.0, 0.0, 0.0))
+    if len(upright) != 4 or not abs(math.hypot(*upright) - 1.0) < ROUNDED:
+        raise UserError(f"upright must be a rotation (w, x, y, z), of length 1, got {tuple(upright)}")
     if isinstance(xml, str) and xml.lstrip().startswith("<"):
         text = checked(xml, files)
     else:
@@ -123,6 +128,7 @@ def _made(
     text: str, files: Mapping[str, bytes], name: str, parts: Parts, gain: float, planar: bool, notes: tuple[str, ...]
 ) -> Character:
     """The character of a finished text."""
+    check_number("motor_gain", gain, 0, above=True)
     size = len(text) + sum(len(data) for data in files.values()) * 4 // 3
     if size > LARGEST_RECIPE:
         raise UserError(

@@ -74,7 +74,9 @@ class RawBody:
     def _without_world(self, spec: mujoco.MjSpec) -> tuple[int, int]:
         """Take out the floor, lights, cameras; contype and conaffinity of what was there to stand on, in place."""
         world = [geom for geom in spec.worldbody.geoms]
-        floor = next(((int(g.contype), int(g.conaffinity)) for g in world if g.type == mujoco.mjtGeom.mjGEOM_PLANE), (1, 1))
+        floor = next(
+            ((int(g.contype), int(g.conaffinity)) for g in world if g.type == mujoco.mjtGeom.mjGEOM_PLANE), (1, 1)
+        )
         there = {geom.name: geom for geom in spec.geoms if geom.name}
         own = {name: geom for name, geom in there.items() if geom.parent.name != "world"}
         for pair in list(spec.pairs):
@@ -254,22 +256,18 @@ def fewer(points: np.ndarray, faces: np.ndarray, most: int) -> tuple[np.ndarray,
 
     The grid is the finest of those tried, each a fifth coarser than the last, that does.
     """
-    cells = 256.0
-    size = float(np.ptp(points, axis=0).max()) or 1.0
-    while len(faces) > most:
-        key = np.floor((points - points.min(0)) / size * cells).astype(np.int64)
-        _, number = np.unique(key, axis=0, return_inverse=True)
-        number = number.ravel()
-        count = np.bincount(number).astype(float)
+    cells, size = 128.0, float(np.ptp(points, axis=0).max()) or 1.0
+    found = points, faces
+    while len(found[1]) > most and cells > 2:
+        key = np.floor((points - points.min(0)) / size * cells).astype(np.int64) @ (1, 1 << 10, 1 << 20)
+        _, number, count = np.unique(key, return_inverse=True, return_counts=True)
         middle = np.stack([np.bincount(number, points[:, i]) / count for i in range(3)], -1)
         left = number[faces]
         left = left[(left[:, 0] != left[:, 1]) & (left[:, 1] != left[:, 2]) & (left[:, 2] != left[:, 0])]
-        _, first = np.unique(np.sort(left, axis=1), axis=0, return_index=True)
-        left = left[np.sort(first)]
-        if len(left) <= most or cells < 4:
-            return middle, left
-        cells /= 1.2
-    return points, faces
+        _, first = np.unique(np.sort(left, axis=1) @ (1, 1 << 21, 1 << 42), return_index=True)
+        found = middle, left[np.sort(first)]
+        cells /= 1.25
+    return found
 
 
 def _motors(spec: mujoco.MjSpec, whole: mujoco.MjModel) -> dict[str, float]:

@@ -31,7 +31,9 @@ SIDED = {
     "right": "right", "r": "right", "fr": "right", "rr": "right", "hr": "right", "br": "right", "rf": "right",
     "rh": "right",
 }  # fmt: skip
-LIMBS = r"[lr](foot|feet|toe|hand|wrist|thumb|finger|femur|tibia|hip|thigh|shin|knee|ankle|leg|arm|humerus|radius|clavicle)"
+LIMBS = (
+    r"[lr](foot|feet|toe|hand|wrist|thumb|finger|femur|tibia|hip|thigh|shin|knee|ankle|leg|arm|humerus|radius|clavicle)"
+)
 # N m per kg, m/s^2 and m: the humanoid of hamalainen2015 has 300 N m at 70 kg and 1.75 m in legs and trunk
 STRONG, WEAK, WEAKEST = 0.25, 0.08, 0.02
 SMALL = 0.02  # of the mass: what moves less than that is weak and quiet
@@ -46,6 +48,7 @@ def guessed(raw: RawBody, told: Mapping[str, Any]) -> Parts:
     """
     look = _Look(raw)
     feet = look.bodies("feet", told.get("feet"), look.feet)
+    check_feet(feet, look.names)
     upright = told.get("upright") or look.upright(feet)
     look.turn(upright)
     feet = feet if told.get("feet") is not None else look.in_order(feet)
@@ -169,7 +172,9 @@ class _Look:
         """What touches the ground, the upper ones of those that hang on each other; in no order yet."""
         touching = [name for name, low in self.low.items() if low - self.floor < GROUND * self.height]
         upper = [name for name in touching if not set(self.above(name)[1:]) & set(touching)]
-        feet = [next((name for name in touching if one in self.above(name) and self.is_foot(name)), one) for one in upper]
+        feet = [
+            next((name for name in touching if one in self.above(name) and self.is_foot(name)), one) for one in upper
+        ]
         if self.root in feet or len(feet) not in (1, 2, 4, 6, 8):
             called = [name for name in self.names if self.is_foot(name) and self.side(name)]
             if len(called) != 2 or {self.side(name) for name in called} != {"left", "right"}:
@@ -184,7 +189,9 @@ class _Look:
     def upright(self, feet: Sequence[str]) -> Turn:
         """A frame with z up and x ahead: left to right by names, else where head or toes are, else as the file has it."""
         ahead = np.array([1.0, 0.0])
-        sides = {side: [self.places[foot][:2] for foot in feet if self.side(foot) == side] for side in ("left", "right")}
+        sides = {
+            side: [self.places[foot][:2] for foot in feet if self.side(foot) == side] for side in ("left", "right")
+        }
         out = np.mean([self._reach(foot) for foot in feet], axis=0)
         head = self._called(("head", "skull"))
         nose = self.places[head][:2] - self.places[self.root][:2] if head else np.zeros(2)
@@ -304,7 +311,9 @@ class _Look:
             weak = [name for name in moved if not np.isfinite(motors.get(name, np.inf))]
             if weak:
                 which = "all joints" if weak == moved else ", ".join(weak)
-                self.raw.notes.append(f"the file has no torque limits of {which}: they are guessed by the body's weight")
+                self.raw.notes.append(
+                    f"the file has no torque limits of {which}: they are guessed by the body's weight"
+                )
         for name in given:
             if name not in hinges:
                 raise unknown("hinge", name, hinges, " in the MJCF, given in joints")
@@ -338,7 +347,7 @@ class _Look:
         total, moved = (float(self.model.body_subtreemass[self.model.body(one).id]) for one in (self.root, body))
         group, small = groups[body], moved < SMALL * total
         limb = group != "torso"
-        usual = (WEAKEST if small and "leg" not in group else WEAK if "arm" in group else STRONG)
+        usual = WEAKEST if small and "leg" not in group else WEAK if "arm" in group else STRONG
         strength = self.raw.motors.get(name, np.inf)
         if not np.isfinite(strength):
             strength = usual * total * GRAVITY * self.height
@@ -380,7 +389,12 @@ def check_parts(model: mujoco.MjModel, parts: Parts) -> None:
         for joint in angles:
             if joint not in parts.joints:
                 raise unknown("joint", joint, parts.joints, f" with a motor, in pose '{pose}'")
-    if not parts.feet:
+    check_feet(parts.feet, bodies)
+
+
+def check_feet(feet: Sequence[str], bodies: Sequence[str]) -> None:
+    """Refuse a body without any."""
+    if not feet:
         raise UserError(f"a character has feet; give feet=(...), of: {', '.join(bodies)}")
 
 

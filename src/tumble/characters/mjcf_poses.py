@@ -35,7 +35,9 @@ def rest_pose(
     ids = {name: model.joint(name).id for name in angles}
     found = dict(angles)
     if raw.keyframe is None:
-        near = {name: float(np.clip(found[name], *model.jnt_range[i])) for name, i in ids.items() if model.jnt_limited[i]}
+        near = {
+            name: float(np.clip(found[name], *model.jnt_range[i])) for name, i in ids.items() if model.jnt_limited[i]
+        }
         found |= near
         found |= _bent(raw, found, feet, upright) if len(feet) == 2 else {}
     return {name: angle for name, angle in found.items() if angle}

@@ -38,8 +38,7 @@ def robot_file(name: str) -> Path | None:
 
 def menagerie() -> Path | None:
     """The folder of mujoco-menagerie on this machine; None where there is none."""
-    said = os.environ.get(VARIABLE)
-    if said is not None:
+    if said := os.environ.get(VARIABLE):
         if not Path(said).is_dir():
             raise UserError(f"{VARIABLE} says '{said}', which is no folder; say where mujoco-menagerie is, or nothing")
         return Path(said)

@@ -1,7 +1,7 @@
 """Robots of people's own in commands: what was guessed of them is said, and kept in a file that can be corrected.
 
-    introduce("my_robot.xml")       # the first time: a few lines on standard error, and my_robot.tumble.toml
-    introduce("humanoid")           # nothing
+introduce("my_robot.xml")       # the first time: a few lines on standard error, and my_robot.tumble.toml
+introduce("humanoid")           # nothing
 """
 
 import sys
