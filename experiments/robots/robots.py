@@ -4,13 +4,13 @@
     python experiments/robots/robots.py --only getup    # those whose row holds a word
     python experiments/robots/robots.py --again         # also those that are there
     python experiments/robots/robots.py --jobs 2        # as many trials at once; default: one per core
-    python experiments/robots/robots.py --quick         # read all five, one second of each: under a minute once they are here
+    python experiments/robots/robots.py --quick         # read all five, one second of each: a minute once they are here
     python experiments/robots/robots.py --write         # put the table into README.md
 
 The wheels are downloaded by pip and used as files: what is needed is unpacked into --cache, by default
-~/.cache/tumble-robots, and nothing of them is installed or run. A row is `tumble run ... --json`, whose answer is kept in
-results/ with commit, versions and minutes. All rows are measured with two trials, then with four, and so on, and trials
-that were finished are kept: so it can be stopped at any time, says how many trials a rate is of, and goes on later.
+~/.cache/tumble-robots, and nothing of them is installed or run. A row is `tumble run ... --json`, whose answer is kept
+in results/ with commit and versions. All rows are measured with two trials, then with four, and so on, and trials that
+were finished are kept: so it can be stopped at any time, says how many trials a rate is of, and goes on later.
 
 G1's file has no motors. Their torque limits are put into its file of parts, as mjlab 1.6.0 has them in its
 g1_constants.py: all else about the five is what tumble guesses.

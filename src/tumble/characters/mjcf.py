@@ -65,7 +65,8 @@ def from_mjcf(
     """
     told = {
         "name": name, "root": root, "trunk": trunk, "head": head, "feet": feet, "hands": hands, "toes": toes,
-        "palms": palms, "joints": joints, "poses": poses, "upright": upright, "motor_gain": motor_gain, "planar": planar,
+        "palms": palms, "joints": joints, "poses": poses, "upright": upright, "motor_gain": motor_gain,
+        "planar": planar,
     }  # fmt: skip
     files = {file: _bytes(data) for file, data in (assets or {}).items()}
     return _known(xml, {part: given for part, given in told.items() if given is not None}, files)[0]
@@ -94,11 +95,11 @@ def rebuilt(
     try:
         own = {joint: Joint(str(group), float(strength), float(activity))
                for joint, (group, strength, activity) in joints.items()}  # fmt: skip
-        names = [tuple(map(str, given)) for given in (feet, hands, toes, palms)]
+        own_feet, own_hands, own_toes, own_palms = (tuple(map(str, given)) for given in (feet, hands, toes, palms))
         angles = {str(pose): {str(joint): float(angle) for joint, angle in of.items()} for pose, of in poses.items()}
     except (TypeError, ValueError, AttributeError) as error:
         raise UserError(f"not a character of this version of tumble: {error}") from None
-    parts = Parts(root, trunk, head, *names, own, angles)
+    parts = Parts(root, trunk, head, own_feet, own_hands, own_toes, own_palms, own, angles)
     check_parts(model, parts)
     return _made(text, files, name, parts, float(motor_gain), bool(planar), ())
 

@@ -7,8 +7,8 @@ A scene brings ground, light, motors and sensors, so the file's own are taken ou
 Masses are those that the file's body has; they are written down, so that meshes that only look good need not be kept as
 they are: they are drawn with at most `FACES` triangles each.
 
-The frames of root, trunk and head are turned, with all that is in them, so that in the standing pose x is ahead and z is
-up: what goals and walkers read of a body means the same for everybody then.
+The frames of root, trunk and head are turned, with all that is in them, so that in the standing pose x is ahead and z
+is up: what goals and walkers read of a body means the same for everybody then.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ from tumble.maths.rotations import conjugate, multiply, turned
 
 FACES = 1500  # of a mesh that only looks good
 SAME = 1e-4  # rad: frames that are turned by less are as they should be
-HIDDEN = 3  # groups from which on MuJoCo draws nothing
+HIDDEN, UNSEEN = 3, 4  # groups from which on MuJoCo draws nothing; of marks in the file
 JOINT_MOTOR = mujoco.mjtTrn.mjTRN_JOINT
 FREE, HINGE, MESH = mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtGeom.mjGEOM_MESH
 
@@ -73,7 +73,7 @@ class RawBody:
 
     def _without_world(self, spec: mujoco.MjSpec) -> tuple[int, int]:
         """Take out the floor, lights, cameras; contype and conaffinity of what was there to stand on, in place."""
-        world = [geom for geom in spec.worldbody.geoms]
+        world = list(spec.worldbody.geoms)
         floor = next(
             ((int(g.contype), int(g.conaffinity)) for g in world if g.type == mujoco.mjtGeom.mjGEOM_PLANE), (1, 1)
         )
@@ -108,8 +108,8 @@ class RawBody:
         joints = tops[name].joints
         if joints and not any(joint.type == FREE for joint in joints) and root is None:
             raise UserError(
-                f"the body '{name}' has no free joint; give root='{name}' if it is the root all the same, whose joints are"
-                " those of a free body or of a plane; or take its joints out, then it gets a free one"
+                f"the body '{name}' has no free joint; give root='{name}' if it is the root all the same, whose joints"
+                " are those of a free body or of a plane; or take its joints out, then it gets a free one"
             )
         return tops[name]
 
@@ -191,6 +191,8 @@ def finished(raw: RawBody, parts: Parts) -> tuple[str, dict[str, bytes], list[st
     if touching:
         pairs = ", ".join(f"{one} and {other}" for one, other in touching)
         notes.append(f"parts that overlap in the rest pose do not collide: {pairs}")
+    for site in spec.sites:
+        site.group = max(int(site.group), UNSEEN)
     compiled(spec)
     return checked(spec.to_xml(), raw.meshes), raw.meshes, notes
 
@@ -246,8 +248,8 @@ def _lighten(spec: mujoco.MjSpec, mesh: Any, whole: mujoco.MjModel) -> None:
     points, faces = fewer(turned(whole.mesh_quat[i], points) + whole.mesh_pos[i], faces, FACES)
     spec.delete(mesh)
     spec.add_mesh(
-        name=name, uservert=points.ravel(), userface=faces.ravel(), inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL,
-        scale=np.ones(3), refpos=np.zeros(3), refquat=np.array([1.0, 0.0, 0.0, 0.0]),
+        name=name, uservert=points.ravel().tolist(), userface=faces.ravel().tolist(), scale=[1, 1, 1],
+        refpos=[0, 0, 0], refquat=[1, 0, 0, 0], inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL,
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ import mujoco
 import numpy as np
 
 from tumble.characters.character import Joint
-from tumble.characters.mjcf_body import FREE, HINGE, RawBody
+from tumble.characters.mjcf_body import HINGE, RawBody
 from tumble.characters.mjcf_parts import Parts, Turn
 from tumble.characters.mjcf_poses import rest_pose, spread_pose
 from tumble.errors import UserError, unknown
@@ -187,7 +187,7 @@ class _Look:
         return bool({"foot", "feet", "paw", "sole"} & set(words_of(name)))
 
     def upright(self, feet: Sequence[str]) -> Turn:
-        """A frame with z up and x ahead: left to right by names, else where head or toes are, else as the file has it."""
+        """A frame with z up and x ahead: by names of sides, else where head or toes are, else as the file has it."""
         ahead = np.array([1.0, 0.0])
         sides = {
             side: [self.places[foot][:2] for foot in feet if self.side(foot) == side] for side in ("left", "right")
@@ -256,8 +256,8 @@ class _Look:
             sides = [[name for name in free if word in words_of(name) and self.side(name) == side]
                      for side in ("left", "right")]  # fmt: skip
             if all(sides):
-                ends = (names[0] if word == "hand" else names[-1] for names in sides)
-                return tuple(ends)
+                first = 0 if word == "hand" else -1
+                return (sides[0][first], sides[1][first])
         ends = [name for name in free if not any(self.above(other)[1:2] == [name] for other in self.names)]
         pairs = [(one, other) for one in ends for other in ends if self.places[one][1] > 0.05 * self.height and
                  np.allclose(self.places[one] * (1, -1, 1), self.places[other], atol=0.02 * self.height)]  # fmt: skip
@@ -343,7 +343,7 @@ class _Look:
         return f"{side}_{row[ends.index(end) // 2]}{word}"
 
     def _joint(self, name: str, body: str, groups: Mapping[str, str]) -> tuple[str, float, float]:
-        """Group, strength and activity of a hinge; strengths that the file does not tell grow with the body's weight."""
+        """Group, strength and activity of a hinge; a strength that the file does not tell is by the body's weight."""
         total, moved = (float(self.model.body_subtreemass[self.model.body(one).id]) for one in (self.root, body))
         group, small = groups[body], moved < SMALL * total
         limb = group != "torso"

@@ -88,36 +88,40 @@ def spread_pose(
 
     A joint at a time, over and over, is put to the best of `TRIES` angles; what reaches out no farther stays.
     """
-    model, data = raw.model, _posed(raw, rest)
-    found = dict(rest)
+    data, found = _posed(raw, rest), dict(rest)
     for hand, arm, sign in zip(hands, arms, (1.0, -1.0), strict=True):
-        own = [name for name in _chain(raw, hand, {name: 0.0 for name in arm})]
-        if not own:
-            return None
-        aside = turned(np.array(upright, float), np.array([0.0, sign, 0.0]))
-        i, shoulder = model.body(hand).id, model.joint(own[0]).id
-        places = np.array([*(data.xanchor[model.joint(name).id] for name in own), data.xpos[i]])
-        length = float(np.linalg.norm(np.diff(places, axis=0), axis=1).sum())
-
-        def out() -> float:
-            mujoco.mj_kinematics(model, data)
-            return float((data.xpos[i] - data.xanchor[shoulder]) @ aside)
-
-        best, width = out(), 1.0
-        for _ in range(ROUNDS):
-            for name in own:
-                low, high = _limits(model, name)
-                kept = float(data.joint(name).qpos[0])
-                for angle in np.clip(kept + width * np.linspace(-0.5, 0.5, TRIES) * (high - low), low, high):
-                    data.joint(name).qpos = angle
-                    if (reach := out()) > best + GAIN * length:
-                        best, kept = reach, float(angle)
-                data.joint(name).qpos = kept
-            width *= 0.4
-        if best < SPREAD * length:
+        own = _chain(raw, hand, dict.fromkeys(arm, 0.0))
+        if not own or not _reach_out(
+            raw, data, hand, own, turned(np.array(upright, float), np.array([0.0, sign, 0.0]))
+        ):
             return None
         found |= {name: round(float(data.joint(name).qpos[0]), 4) for name in own}
     return {name: angle for name, angle in found.items() if angle}
+
+
+def _reach_out(raw: RawBody, data: mujoco.MjData, hand: str, arm: Sequence[str], aside: np.ndarray) -> bool:
+    """Turn the joints of an arm until its hand is far out along a unit vector, in place; whether it is."""
+    model = raw.model
+    i, shoulder = model.body(hand).id, model.joint(arm[0]).id
+    places = np.array([*(data.xanchor[model.joint(name).id] for name in arm), data.xpos[i]])
+    length = float(np.linalg.norm(np.diff(places, axis=0), axis=1).sum())
+
+    def out() -> float:
+        mujoco.mj_kinematics(model, data)
+        return float((data.xpos[i] - data.xanchor[shoulder]) @ aside)
+
+    best, width = out(), 1.0
+    for _ in range(ROUNDS):
+        for name in arm:
+            low, high = _limits(model, name)
+            kept = float(data.joint(name).qpos[0])
+            for angle in np.clip(kept + width * np.linspace(-0.5, 0.5, TRIES) * (high - low), low, high):
+                data.joint(name).qpos = angle
+                if (reach := out()) > best + GAIN * length:
+                    best, kept = reach, float(angle)
+            data.joint(name).qpos = kept
+        width *= 0.4
+    return best >= SPREAD * length
 
 
 def _posed(raw: RawBody, angles: Mapping[str, float]) -> mujoco.MjData:

@@ -5,7 +5,8 @@
 
 MuJoCo never opens a file for us: every element that could name one is looked at here, on the tree that is then written
 anew, so that no second parser sees what the first did not. Only includes and meshes are read. What a scene brings, and
-what only looks good on the world, is taken out: options, sizes, visual settings, textures, skins, height fields. Materials become colours.
+what only looks good, is taken out: options, sizes, visual settings, textures, skins, height fields. Materials become
+colours.
 
 Sizes are bounded before memory is taken. A text can still be wrong in ways that only MuJoCo can tell.
 """
@@ -95,8 +96,8 @@ class _Folder:
         place = (self.inside / name).resolve()
         if not place.is_relative_to(self.inside):
             raise UserError(
-                f"the MJCF names a {what} '{given}', which is outside of its folder {self.path}; files elsewhere are not"
-                " read: copy it into the folder, and name it there"
+                f"the MJCF names a {what} '{given}', which is outside of its folder {self.path}; files elsewhere are"
+                " not read: copy it into the folder, and name it there"
             )
         if not place.is_file():
             raise UserError(f"the MJCF names a {what} '{given}', which is not there; put it into {place.parent}")

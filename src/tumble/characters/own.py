@@ -6,8 +6,8 @@
     body, parts = own_robot(place)              # read once, until it or its file of parts changes
 
 The menagerie is a folder of a folder for each robot. It is, in this order: what the environment variable
-`MUJOCO_MENAGERIE` says, an installed package `mujoco_menagerie`, and where `robot_descriptions` clones it to. Nothing is
-downloaded. A robot is called as its folder, or as its folder and file: 'unitree_g1/g1_with_hands'.
+`MUJOCO_MENAGERIE` says, an installed package `mujoco_menagerie`, and where `robot_descriptions` clones it to. Nothing
+is downloaded. A robot is called as its folder, or as its folder and file: 'unitree_g1/g1_with_hands'.
 """
 
 import os

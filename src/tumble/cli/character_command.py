@@ -18,8 +18,8 @@ GROUP = Group(
         "tumble run push --character my_robot.xml",
     ),
     trailer=(
-        "A robot is the path of an MJCF, which ends in .xml, or a name of mujoco-menagerie, where that is on this machine:"
-        "\nthe folder that MUJOCO_MENAGERIE names, an installed package, or what robot_descriptions has cloned."
+        "A robot is the path of an MJCF, which ends in .xml, or a name of mujoco-menagerie, where that is on this\n"
+        "machine: the folder that MUJOCO_MENAGERIE names, an installed package, or what robot_descriptions has cloned."
     ),
 )
 main = GROUP.main

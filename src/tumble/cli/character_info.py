@@ -34,8 +34,8 @@ def main(arguments: list[str]) -> int:
     ) -> int:
         """Tell what a body is taken for. Of a robot's MJCF, write a file of its parts beside it, to be corrected.
 
-        The file is called as the MJCF and ends in .tumble.toml. Where the folder of the MJCF cannot be written, it is in
-        the current one. One that is there is read, and stays as it is.
+        The file is called as the MJCF and ends in .tumble.toml. Where the folder of the MJCF cannot be written, it is
+        in the current one. One that is there is read, and stays as it is.
 
         Example: tumble character info my_robot.xml
 

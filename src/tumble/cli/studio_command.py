@@ -31,7 +31,7 @@ class StudioOptions:
     controller: str | None = None
     """Who controls: see 'tumble list'; by default the one that the scenario is made for."""
     character: str | None = None
-    """Which body: see 'tumble list', or the MJCF of a robot of your own; by default the one that the scenario is for."""
+    """Which body: see 'tumble list', or the MJCF of your own robot; by default the one that the scenario is for."""
     seed: int = 0
     """Of the scenario and of the planner."""
     learned: Path | None = None
