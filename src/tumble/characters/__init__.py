@@ -19,7 +19,8 @@ from tumble.characters.character import CAPABILITIES, Character, Joint
 from tumble.characters.humanoid import humanoid
 from tumble.characters.humanoid25 import humanoid25
 from tumble.characters.legged import humanoid_walker, monoped, planar_walker, quadruped
-from tumble.characters.mjcf import MJCF, from_mjcf
+from tumble.characters.mjcf import MJCF, from_mjcf, rebuilt
+from tumble.characters.own import own_robot, robot_file
 from tumble.characters.simbicon_beasts import big_bird, planar_bird, raptor
 from tumble.characters.simbicon_bodies import biped34, planar
 from tumble.errors import UserError
@@ -81,8 +82,16 @@ register(
 def character(name: str, /, **arguments: Any) -> Character:
     """The character of that name, made with these arguments of its function; its recipe tells of both.
 
-    A body that a user's file registered has a recipe by its name and all its arguments, whatever it is made of.
+    A name that ends in .xml is the path of an MJCF, and a name of mujoco-menagerie one of its robots; see `own`. A body
+    that a user's file registered has a recipe by its name and all its arguments, whatever it is made of.
     """
+    if not arguments and name not in CHARACTERS and (place := robot_file(name)) is not None:
+        return own_robot(place)[0]
+    return _registered(name, arguments)
+
+
+def _registered(name: str, arguments: Mapping[str, Any]) -> Character:
+    """A character by its name alone: what a recipe says opens no file."""
     entry = CHARACTERS[name]
     given = _bound(name, entry.make, arguments)
     made = entry.make(**arguments)
@@ -95,7 +104,7 @@ def character(name: str, /, **arguments: Any) -> Character:
     named = {
         key: given.arguments[key] for key, one in given.signature.parameters.items() if one.kind is not one.VAR_KEYWORD
     }
-    return replace(made, origin={"kind": name, "file": file.name} | _plain(name, named | arguments))
+    return replace(made, origin={"kind": name, "file": file.name} | _plain(name, named | dict(arguments)))
 
 
 def from_recipe(recipe: Mapping[str, Any]) -> Character:
@@ -108,14 +117,14 @@ def from_recipe(recipe: Mapping[str, Any]) -> Character:
         raise UserError("the recipe of a character must name its kind, such as {'kind': 'humanoid'}; this one does not")
     kind, file = arguments.pop("kind"), arguments.pop("file", None)
     if kind == MJCF:
-        _bound(MJCF, from_mjcf, arguments)
-        return from_mjcf(**arguments)
+        _bound(MJCF, rebuilt, arguments)
+        return rebuilt(**arguments)
     if kind not in CHARACTERS and file is not None:
         raise UserError(
             f"character '{kind}' is not known here, it comes from {file}; load it first:"
             f" tumble run {file} ..., and so replay, strip and studio"
         )
-    return character(kind, **arguments)
+    return _registered(kind, arguments)
 
 
 def _bound(name: str, make: Callable[..., Character], arguments: Mapping[str, Any]) -> inspect.BoundArguments:

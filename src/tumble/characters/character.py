@@ -13,7 +13,8 @@ Traps: `build` makes a new spec at every call, and changing one changes no other
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import mujoco
@@ -68,6 +69,7 @@ class Character:
       planar: whether its root is held in the plane y = 0.
       drives: ways to move its joints (`tumble.world.drives`) that a scene has where it is not told which.
       origin: JSON-able arguments that make this character again, or None where nobody knows how; see `recipe`.
+      notes: sentences on what was added to a stranger's body, and what was left out.
 
     What a body can do is asked by capabilities, never by its name: see `CAPABILITIES` for the words.
 
@@ -91,6 +93,14 @@ class Character:
     planar: bool = False
     drives: tuple[str, ...] = ("servo", "torque")
     origin: Mapping[str, Any] | None = None
+    notes: tuple[str, ...] = field(default=(), compare=False)
+
+    @staticmethod
+    def from_mjcf(xml: str | Path, name: str | None = None, **parts: Any) -> "Character":
+        """A character from MJCF, the path of a file or a text; see `tumble.characters.mjcf.from_mjcf` for `parts`."""
+        from tumble.characters.mjcf import from_mjcf
+
+        return from_mjcf(xml, name, **parts)
 
     @property
     def recipe(self) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""The command line: `tumble studio`, `list`, `run`, `replay`, `strip`, `export`, `tree`, `gait`, `task`, `stones` ...
+"""The command line: `tumble studio`, `list`, `run`, `replay`, `export`, `character`, `gait`, `task`, `stones` ...
 
     dispatch(["run", "getup", "--seed", "3"])        # the exit code; what `tumble run getup --seed 3` does
 
@@ -22,6 +22,7 @@ COMMANDS = {
     "strip": "draw a recording as a film strip",
     "export": "write a recording for Blender, Unity, Unreal, Godot, VRM, robots, as a film or a page",
     "tree": "grow, ask and draw attraction trees, by which a character gets up from anywhere",
+    "character": "tell what a robot's MJCF, or a character, is taken for, and keep its parts",
     "gait": "fit, test and mirror gaits of SIMBICON",
     "task": "train policies over steps, try and draw them",
     "stones": "solve stepping stones offline, and tell of what was found",
@@ -36,6 +37,7 @@ examples:
   tumble run getup --record getup.npz
   tumble run push --force 600 --trials 10 --seed 100
   tumble run mine.py
+  tumble run push --character my_robot.xml
   tumble strip getup.npz getup.png
   tumble export getup.npz getup.glb
   tumble replay getup.npz --check
@@ -79,7 +81,7 @@ def dispatch(arguments: list[str]) -> int:
 
 def _help() -> str:
     """All commands, a line each, and examples; made here, as tyro would import every command for it."""
-    rows = "\n".join(f"  {name:8} {what}" for name, what in COMMANDS.items())
+    rows = "\n".join(f"  {name:9} {what}" for name, what in COMMANDS.items())
     return (
         "usage: tumble COMMAND ...\n\nDirect physically simulated characters.\n\n"
         f"commands:\n{rows}\n\n{EXAMPLES}\n\n'tumble COMMAND --help' tells more of each."

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
+from tumble.cli.own_robots import introduce
 from tumble.cli.progress import Interrupt, JobsProgress, Progress
 from tumble.cli.run_options import Parsed, check, parse, script_text
 from tumble.cli.runner import Ran, Runner
@@ -53,6 +54,7 @@ examples:
   tumble run mine.py
   tumble run mine.py limbo --trials 10
   tumble run mine.py push --character tripod
+  tumble run push --character my_robot.xml --force 100
 
 'tumble run SCENARIO --help' lists all options of a scenario, and all settings of its --controller.
 'tumble list' shows what scripts are written of.
@@ -77,6 +79,7 @@ def run(arguments: Sequence[str], parsed: Parsed) -> int:
     """Run all trials, print the summary. Ctrl-C ends early, and keeps what was finished and recorded."""
     options, ended, interrupt = parsed.options, dict[int, Ran](), Interrupt()
     seeds = range(options.seed, options.seed + options.trials)
+    introduce(options.character)
     with ExitStack() as stack:
         runner = stack.enter_context(Runner(options, parsed.scenario, parsed.settings))
         for sentence in parsed.scenario.notes(parsed.settings):

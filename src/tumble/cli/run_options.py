@@ -28,7 +28,7 @@ class RunOptions:
     controller: str | None = None
     """Who controls: see 'tumble list'; by default the one that the scenario is made for."""
     character: str | None = None
-    """Which body: see 'tumble list'; by default the one that the scenario is made for."""
+    """Which body: see 'tumble list', or the MJCF of your own robot; by default the one that the scenario is for."""
     seconds: float | None = None
     """Simulated time, instead of the scenario's own."""
     seed: int = 0

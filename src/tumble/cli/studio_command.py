@@ -19,6 +19,7 @@ import tyro
 
 from tumble.cli.learning import check_frozen, load_learning
 from tumble.cli.options import CONFIG, FLAT, only_scenario, own_file, usual_settings
+from tumble.cli.own_robots import introduce
 from tumble.errors import UserError, check_number
 from tumble.scenarios import SCENARIOS, Scenario
 from tumble.studio.choice import Choice, live
@@ -31,7 +32,7 @@ class StudioOptions:
     controller: str | None = None
     """Who controls: see 'tumble list'; by default the one that the scenario is made for."""
     character: str | None = None
-    """Which body: see 'tumble list'; by default the one that the scenario is made for."""
+    """Which body: see 'tumble list', or the MJCF of your own robot; by default the one that the scenario is for."""
     seed: int = 0
     """Of the scenario and of the planner."""
     learned: Path | None = None
@@ -66,6 +67,8 @@ Example, learning to walk, and going on another day: tumble studio learn-walk --
 
 Example, with a file of your own: tumble studio mine.py push --character tripod
 
+Example, with a robot of your own: tumble studio --character my_robot.xml
+
 Example, from your phone, in a network that you trust: tumble studio --host 0.0.0.0
 
 Example, through a proxy that speaks TLS: tumble studio --behind https://studio.example.org
@@ -90,6 +93,7 @@ def studio(options: StudioOptions, scenario: Scenario, settings: Any, file: Path
     changed = tuple((name, value) for name, value in asdict(scenario).items() if value != usual[name])  # type: ignore[call-overload]
     controller = options.controller or scenario.controllers[0]
     body = options.character or scenario.body_for(controller)
+    introduce(options.character)
     for sentence in scenario.notes(settings):
         print(f"tumble: {sentence}", file=sys.stderr)
     choice = Choice(scenario.name, body, controller, options.seed, changed)

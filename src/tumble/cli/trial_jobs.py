@@ -16,6 +16,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from tumble.characters.own import own_robot
+from tumble.cli.own_robots import own_place
 from tumble.cli.run_options import Parsed, parse
 from tumble.cli.runner import Ran, Runner
 from tumble.errors import UserError
@@ -28,9 +30,10 @@ class Recipe:
     """All that a worker needs to know of trials, beside a seed.
 
     Attributes:
-      arguments: of `tumble run`; a user's file in them has its whole path, which a cluster's machines must share.
+      arguments: of `tumble run`; files of the user's in them have their whole paths, which a cluster's machines must
+        share.
       script: the text of --script, whose file a worker need not have.
-      mark: of the user's file, or ''.
+      mark: of the user's file and of the own robot, or ''.
     """
 
     arguments: tuple[str, ...]
@@ -43,7 +46,9 @@ def recipe_of(arguments: Sequence[str], parsed: Parsed) -> Recipe:
     words = tuple(arguments)
     if parsed.file is not None:
         words = (str(parsed.file), *words[1:])
-    return Recipe(words, parsed.options.script, _mark(parsed.file))
+    if (place := own_place(parsed.options.character)) is not None:
+        words = (*words, "--character", str(place.absolute()))  # the last one counts
+    return Recipe(words, parsed.options.script, _marks(parsed))
 
 
 def do_trial(recipe: Recipe, seed: int) -> dict[str, Any]:
@@ -55,14 +60,22 @@ def do_trial(recipe: Recipe, seed: int) -> dict[str, Any]:
 def _runner(recipe: Recipe) -> Runner:
     """Warmed up, so that no trial pays for compiling."""
     parsed = parse(recipe.arguments)
-    if _mark(parsed.file) != recipe.mark:
-        raise UserError(f"{parsed.file} is another file for a worker than it is here; give it the same")
+    if _marks(parsed) != recipe.mark:
+        files = ", ".join(str(file) for file in (parsed.file, own_place(parsed.options.character)) if file)
+        raise UserError(f"{files} is another file for a worker than it is here; give it the same")
     options = replace(
         parsed.options, script=recipe.script, threads=1, jobs=1, cluster=None, store=None, record=None, learned=None
     )
     runner = Runner(options, parsed.scenario, parsed.settings)
     runner.warm_up()
     return runner
+
+
+def _marks(parsed: Parsed) -> str:
+    """Of a user's file, and of a robot of people's own with all that is said of it."""
+    place = own_place(parsed.options.character)
+    robot = "" if place is None else json.dumps(dict(own_robot(place)[0].recipe), sort_keys=True)
+    return _mark(parsed.file) + (hashlib.sha256(robot.encode()).hexdigest() if robot else "")
 
 
 def _mark(file: Path | None) -> str:
@@ -97,7 +110,7 @@ def about(parsed: Parsed, runner: Runner) -> dict[str, Any]:
     options = parsed.options
     chosen = {
         "scenario": parsed.scenario.name, "controller": runner.controller, "character": runner.character,
-        "seconds": options.seconds, "script": options.script, "file": _mark(parsed.file),
+        "seconds": options.seconds, "script": options.script, "file": _marks(parsed),
     }  # fmt: skip
     scenario: Any = parsed.scenario  # a dataclass, as all that are registered
     for name, value in (asdict(scenario) | asdict(parsed.settings)).items():

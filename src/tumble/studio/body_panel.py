@@ -57,4 +57,5 @@ def _one(reshape: Callable[[dict[str, float]], Any], part: str, value: float) ->
 
 def numbers(recipe: Any) -> dict[str, float]:
     """The proportions in a recipe: all that are numbers; names and texts are left out."""
-    return {name: float(value) for name, value in recipe.items() if isinstance(value, float | int)}
+    plain = {name: value for name, value in recipe.items() if not isinstance(value, bool)}
+    return {name: float(value) for name, value in plain.items() if isinstance(value, float | int)}

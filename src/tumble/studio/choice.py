@@ -77,9 +77,9 @@ class Choice:
         )
 
 
-def bodies() -> list[str]:
-    """Names of all characters."""
-    return list(CHARACTERS)
+def bodies(chosen: str) -> list[str]:
+    """Names of all characters, and of the one that is chosen, which may be a robot of somebody's own."""
+    return list(dict.fromkeys([*CHARACTERS, chosen]))
 
 
 def live(settings: Any) -> Any:

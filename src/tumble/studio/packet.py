@@ -13,6 +13,7 @@ A message is little endian: the fields of `HEADER`, then
 About 3.6 KB with 32 futures. A browser learns the bodies' shapes from `describe`, once a scene.
 """
 
+import hashlib
 import struct
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -41,7 +42,9 @@ SHAPES = {
     mujoco.mjtGeom.mjGEOM_SPHERE: ("sphere", 1),
     mujoco.mjtGeom.mjGEOM_BOX: ("box", 3),
     mujoco.mjtGeom.mjGEOM_CYLINDER: ("cylinder", 2),
+    mujoco.mjtGeom.mjGEOM_MESH: ("mesh", 3),
 }
+HIDDEN = 3  # groups from which on MuJoCo draws nothing
 
 
 def describe(scene: Scene) -> dict[str, Any]:
@@ -55,10 +58,13 @@ def describe(scene: Scene) -> dict[str, Any]:
         {"name": model.body(i).name, "bone": scene.whose(i) is not None, "geoms": []} for i in range(model.nbody)
     ]
     for i in range(model.ngeom):
-        if (shape := SHAPES.get(mujoco.mjtGeom(model.geom_type[i]))) is None:
+        shape = SHAPES.get(mujoco.mjtGeom(model.geom_type[i]))
+        if shape is None or model.geom_group[i] >= HIDDEN or not model.geom_rgba[i, 3]:
             continue
         kind, sizes = shape
         geom = _geom(kind, model.geom_size[i, :sizes], model.geom_pos[i], model.geom_quat[i], model.geom_rgba[i])
+        if kind == "mesh":
+            geom |= _triangles(model, int(model.geom_dataid[i]))
         if scene.ground.depth and not model.geom_bodyid[i] and model.geom_conaffinity[i]:
             geom["slab"] = True
         bodies[model.geom_bodyid[i]]["geoms"].append(geom)
@@ -82,6 +88,15 @@ def _geom(kind: str, size: np.ndarray, pos: np.ndarray, quat: np.ndarray, rgba: 
         "quat": [round(float(x), 6) for x in quat],
         "color": f"#{red:02x}{green:02x}{blue:02x}",
     }
+
+
+def _triangles(model: mujoco.MjModel, mesh: int) -> dict[str, Any]:
+    """A mesh as browsers take it: what tells it from others, points in m in a row, triangles by their points."""
+    points = model.mesh_vert[model.mesh_vertadr[mesh] :][: model.mesh_vertnum[mesh]]
+    triangles = model.mesh_face[model.mesh_faceadr[mesh] :][: model.mesh_facenum[mesh]]
+    row = np.round(points.astype(float), 4).ravel()
+    name = hashlib.sha256(row.tobytes() + triangles.tobytes()).hexdigest()[:16]
+    return {"mesh": name, "points": row.tolist(), "triangles": triangles.ravel().tolist()}
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,11 @@ def direct_panel(desk: Desk) -> None:
         if await desk.do(lambda: stage.director.want(goal)):
             desk.hub.refresh()
 
-    rows = (("scenario", list(SCENARIOS)), ("character", bodies()), ("controller", list(CONTROLLERS)))
+    rows = (
+        ("scenario", list(SCENARIOS)),
+        ("character", bodies(stage.choice.character)),
+        ("controller", list(CONTROLLERS)),
+    )
     selects = {name: _select(name, options, partial(choose, name)) for name, options in rows}
     seed = _number("seed", "of the scenario and of the planner", lambda: stage.choice.seed, partial(choose, "seed"))
     goal = _select("goal", [], want)

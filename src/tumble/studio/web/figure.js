@@ -120,11 +120,13 @@ export class Figure {
     return mesh;
   }
 
-  #geometry({ kind, size, pos, slab }) {
+  #geometry(geom) {
     // an ellipsoid is a unit sphere, scaled; a slab's grid is that of the ground, wherever it lies
-    const key = kind === "ellipsoid" ? kind : slab ? `slab ${size} ${pos}` : `${kind} ${size}`;
+    const { kind, size, pos, slab } = geom;
+    const own = kind === "mesh" ? `mesh ${geom.mesh}` : `${kind} ${size}`;
+    const key = kind === "ellipsoid" ? kind : slab ? `slab ${size} ${pos}` : own;
     if (!this.#geometries.has(key)) {
-      const geometry = makeGeometry(kind, size);
+      const geometry = kind === "mesh" ? makeMesh(geom) : makeGeometry(kind, size);
       this.#geometries.set(key, slab ? gridded(geometry, pos) : geometry);
     }
     return this.#geometries.get(key);
@@ -155,6 +157,17 @@ function makeGeometry(kind, size) {
   if (kind === "cylinder") return new THREE.CylinderGeometry(size[0], size[0], 2 * size[1], 32).rotateX(Math.PI / 2);
   if (kind === "sphere") return new THREE.SphereGeometry(size[0], ...(size[0] > 0.25 ? [48, 32] : [24, 16]));
   return new THREE.SphereGeometry(1, 20, 14);
+}
+
+/** A mesh of a robot's file, each triangle flat. */
+function makeMesh({ points, triangles }) {
+  const shared = new THREE.BufferGeometry();
+  shared.setAttribute("position", new THREE.Float32BufferAttribute(points, 3));
+  shared.setIndex(triangles);
+  const flat = shared.toNonIndexed();
+  flat.computeVertexNormals();
+  shared.dispose();
+  return flat;
 }
 
 /** Has a picture lie on a box as on the plane below it: its place there is that of the world. */
