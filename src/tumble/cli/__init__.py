@@ -1,4 +1,4 @@
-"""The command line: `tumble studio`, `list`, `run`, `replay`, `strip`, `export`, `tree`, `gait`, `task`, `stones` ...
+"""The command line: `tumble studio`, `list`, `run`, `replay`, `strip`, `export`, `tree`, `gait`, `task`, `dataset` ...
 
     dispatch(["run", "getup", "--seed", "3"])        # the exit code; what `tumble run getup --seed 3` does
 
@@ -25,7 +25,8 @@ COMMANDS = {
     "gait": "fit, test and mirror gaits of SIMBICON",
     "task": "train policies over steps, try and draw them",
     "stones": "solve stepping stones offline, and tell of what was found",
-    "bench": "time planners, walkers, crowds, learners and the studio",
+    "dataset": "write successful episodes of a planner as a Minari dataset",
+    "bench": "time planners, walkers, crowds, learners, environments and the studio",
 }
 
 EXAMPLES = """\
@@ -42,6 +43,7 @@ examples:
   tumble gait test big-bird walk
   tumble task run heading --count 100
   tumble stones info planar-walk
+  tumble dataset getup getup-demonstrations --episodes 100
   tumble bench planner --json"""
 
 

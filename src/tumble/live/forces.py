@@ -41,7 +41,7 @@ class Forces:
         self.scene = scene
         self.drag: Drag | None = None
         self._pushes: list[_Force] = []
-        self._placed = mujoco.MjData(scene.model)
+        self._placed: mujoco.MjData | None = None  # of who drags
 
     @property
     def any(self) -> bool:
@@ -70,7 +70,7 @@ class Forces:
 
     def move(self, scene: Scene) -> None:
         """Go on in another scene; what pushes a body that it lacks ends."""
-        self.scene, self._placed = scene, mujoco.MjData(scene.model)
+        self.scene, self._placed = scene, None
         bodies = {scene.model.body(i).name for i in range(scene.model.nbody)}
         self._pushes = [push for push in self._pushes if push.body in bodies]
         if self.drag is not None and self.drag.body not in bodies:
@@ -128,7 +128,8 @@ class Forces:
 
     def _place(self, state: np.ndarray) -> mujoco.MjData:
         """A state with places and inertia computed, and no more: `Scene.show` takes ten times as long in a crowd."""
-        model, data = self.scene.model, self._placed
+        model = self.scene.model
+        data = self._placed = self._placed or mujoco.MjData(model)
         mujoco.mj_setState(model, data, state, mujoco.mjtState.mjSTATE_INTEGRATION)
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
