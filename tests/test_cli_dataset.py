@@ -69,7 +69,9 @@ def test_who_is_interrupted_goes_on(here, monkeypatch, capsys):
     assert dispatch(asked) == 130
     assert [path.name for path in here.iterdir()] == ["reached.episodes"] and begun == [0, 1]
     assert dispatch(asked) == 0
-    assert begun == [0, 1, 1, 2] and not (here / "reached.episodes").exists()  # 0 was no success, and is not tried again
+    assert (
+        begun == [0, 1, 1, 2] and not (here / "reached.episodes").exists()
+    )  # 0 was no success, and is not tried again
     assert [meta["seed"] for meta in written(here / "reached")[0].storage.get_episode_metadata(range(2))] == [1, 2]
     monkeypatch.setattr(command, "_episode", real)
 

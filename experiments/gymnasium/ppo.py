@@ -5,7 +5,8 @@
     python experiments/gymnasium/ppo.py --steps 20000    # a minute
 
 One should see the reward of a step and the speed along what is wanted (1 m/s) rise over those of the policy that nobody
-trained, in episodes of seeds that training never saw. Rewards are the environment's own: nothing is shaped here.
+trained. All episodes begin alike; what differs is what the policy draws. Rewards are the environment's own: nothing is
+shaped here.
 """
 
 import argparse
@@ -22,11 +23,11 @@ import torch
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import VecEnv
 
-import tumble.gym
+import tumble.gym  # noqa: F401 - registers
 from tumble.files import replace_file
 
 ENVIRONMENT, OPTIONS = "tumble/LearnTrot-v0", {"until": 10.0}
-ROWS, SEED, FRESH = 64, 1, range(10_000, 10_008)
+ROWS, SEED, EPISODES = 64, 1, 4
 
 
 class Rows(VecEnv):
@@ -79,13 +80,13 @@ class Rows(VecEnv):
 
 
 def tried(model: PPO) -> dict[str, Any]:
-    """Means over episodes of fresh seeds, in which the policy draws nothing."""
+    """Means over episodes in which the policy draws as it does in training."""
     env, rewards, speeds, downs = gymnasium.make(ENVIRONMENT, **OPTIONS), [], [], []
-    for seed in FRESH:
+    for seed in range(EPISODES):
         observation, _ = env.reset(seed=seed)
         total, over, steps = 0.0, False, 0
         while not over:
-            observation, reward, terminated, truncated, _ = env.step(model.predict(observation, deterministic=True)[0])
+            observation, reward, terminated, truncated, _ = env.step(model.predict(observation)[0])
             total, over, steps = total + float(reward), terminated or truncated, steps + 1
         history = env.unwrapped.history  # type: ignore[attr-defined]
         rewards.append(total / steps)
@@ -115,12 +116,13 @@ def main() -> None:
         done = model.num_timesteps
         result["curve"].append({"steps": done, **tried(model)})
         print(result["curve"][-1], flush=True)
-        commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
+        commit = subprocess.run(
+            ["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False
+        ).stdout.strip()
         result |= {
             "after": result["curve"][-1], "steps": done, "minutes": (time.perf_counter() - began[0]) / 60,
             "cpu_minutes": (time.process_time() - began[1]) / 60, "commit": commit, "seed": SEED,
             "versions": {name: version(name) for name in ("gymnasium", "stable-baselines3", "torch", "mujoco")},
-            "version": tumble.gym.env_id("learn-trot"),
         }  # fmt: skip
         text = json.dumps(result, indent=1) + "\n"
         replace_file(given.out, lambda file, text=text: file.write(text.encode()))

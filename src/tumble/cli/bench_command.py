@@ -35,7 +35,9 @@ LIVE = ("stand", "getup")  # a quiet scenario and a busy one
 
 
 def bench(
-    what: Annotated[Literal["planner", "studio", "walker", "crowd", "learners", "tree", "rl", "cold"], tyro.conf.Positional],
+    what: Annotated[
+        Literal["planner", "studio", "walker", "crowd", "learners", "tree", "rl", "cold"], tyro.conf.Positional
+    ],
     controller: str = "cpbp",
     scenario: str | None = None,
     samples: int = 32,

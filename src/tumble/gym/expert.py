@@ -27,7 +27,9 @@ def usual_expert(scenario: Scenario) -> str:
     able = [name for name in scenario.suited() if name in PLANNERS]
     if not able:
         others = ", ".join(scenario.suited()) or "none"
-        raise UserError(f"no planner suits '{scenario.name}', and others make no actions; controllers that do: {others}")
+        raise UserError(
+            f"no planner suits '{scenario.name}', and others make no actions; controllers that do: {others}"
+        )
     return able[0]
 
 
