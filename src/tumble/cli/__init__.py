@@ -1,4 +1,4 @@
-"""The command line: `tumble studio`, `list`, `run`, `replay`, `export`, `character`, `gait`, `task`, `stones` ...
+"""The command line: `tumble studio`, `list`, `run`, `replay`, `export`, `character`, `gait`, `task`, `dataset` ...
 
     dispatch(["run", "getup", "--seed", "3"])        # the exit code; what `tumble run getup --seed 3` does
 
@@ -27,7 +27,8 @@ COMMANDS = {
     "task": "train policies over steps, try and draw them",
     "stones": "solve stepping stones offline, and tell of what was found",
     "cite": "print the BibTeX of what a scenario uses",
-    "bench": "time planners, walkers, crowds, learners and the studio",
+    "dataset": "write successful episodes of a planner as a Minari dataset",
+    "bench": "time planners, walkers, crowds, learners, environments and the studio",
 }
 
 EXAMPLES = """\
@@ -46,6 +47,7 @@ examples:
   tumble task run heading --count 100
   tumble stones info planar-walk
   tumble cite push --controller relay
+  tumble dataset getup getup-demonstrations --episodes 100
   tumble bench planner --json"""
 
 

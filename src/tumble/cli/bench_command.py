@@ -1,4 +1,4 @@
-"""`tumble bench`: what planners, the studio, walkers, crowds, learners and trees cost, and the first use of anything.
+"""`tumble bench`: what planners, the studio, walkers, crowds, learners, trees, environments and first uses cost.
 
     bench("planner", controller="cem", samples=64, as_json=True)
 
@@ -35,7 +35,9 @@ LIVE = ("stand", "getup")  # a quiet scenario and a busy one
 
 
 def bench(
-    what: Annotated[Literal["planner", "studio", "walker", "crowd", "learners", "tree", "cold"], tyro.conf.Positional],
+    what: Annotated[
+        Literal["planner", "studio", "walker", "crowd", "learners", "tree", "rl", "cold"], tyro.conf.Positional
+    ],
     controller: str = "cpbp",
     scenario: str | None = None,
     samples: int = 32,
@@ -45,6 +47,7 @@ def bench(
     clients: int = 1,
     tree: str = "getup-1",
     alpha: float = 8.0,
+    rows: int = 256,
     threads: int = 0,
     as_json: Annotated[bool, tyro.conf.arg(name="json")] = False,
 ) -> int:
@@ -57,6 +60,7 @@ def bench(
     crowd: times real time of a crowd of 16 dancers in one world, from its start.
     learners: what the forest and the network of mcts take for queries and for learning.
     tree: how long an attraction tree takes to be read, and frames in which bodies that lie anyhow ask it.
+    rl: steps of a Gymnasium vector environment beside the bare physics of the same rows.
     cold: CPU seconds until a first frame with nothing compiled; has options of its own, 'tumble bench cold --help'.
 
     Example: tumble bench planner --controller cpbp --samples 32 --json
@@ -66,22 +70,24 @@ def bench(
     Example: tumble bench studio --clients 8 --seconds 600
 
     Args:
-      what: 'planner', 'studio', 'walker', 'crowd', 'learners', 'tree' or 'cold'.
+      what: 'planner', 'studio', 'walker', 'crowd', 'learners', 'tree', 'rl' or 'cold'.
       controller: which planner: see 'tumble list'.
-      scenario: to plan in, with its own character; by default stand and getup; planner.
+      scenario: to plan in, with its own character; by default stand and getup; planner, rl (getup).
       samples: futures a frame.
       horizon: seconds ahead.
       frames: timed frames of each scenario; planner.
-      seconds: that serving, walking or dancing is measured for, or simulated; studio, walker, crowd, tree.
+      seconds: that serving, walking or dancing is measured for, or simulated; studio, walker, crowd, tree, rl.
       clients: that watch while serving is measured; studio.
       tree: which, by its name or file; tree.
       alpha: of the domain that bodies lie in; tree.
+      rows: environments at once; rl.
       threads: for the physics; 0: one per core.
       as_json: print one JSON object on standard output.
     """
     if what == "cold":  # where compiling is what is measured
         return cold(as_json=as_json)
-    with compile_line(called(controller) if what in ("planner", "studio") else f"the {what}"):
+    named = {"rl": "the environment"}.get(what, f"the {what}")
+    with compile_line(called(controller) if what in ("planner", "studio") else named):
         if what == "studio":
             return _studio(samples, seconds, clients, threads, as_json)
         if what == "walker":
@@ -92,6 +98,8 @@ def bench(
             return _learners(as_json)
         if what == "tree":
             return _tree(tree, alpha, seconds, threads, as_json)
+        if what == "rl":
+            return _rl(scenario or "getup", rows, seconds, threads, as_json)
         return _planner(controller, scenario, samples, horizon, frames, threads, as_json)
 
 
@@ -192,6 +200,21 @@ def _tree(name: str, level: float, seconds: float, threads: int, as_json: bool) 
         f"{name}: {row['nodes']} nodes are read in {row['load_ms']:.0f} ms\n"
         f"frames that ask: {asking['p50']:.1f} ms, 95 % below {asking['p95']:.1f}, at most {asking['most']:.1f};"
         f" {100 * row['in_time']:.0f} % of {row['asking_frames']} in time; others {row['other_ms']:.2f} ms"
+    )
+    return 0
+
+
+def _rl(scenario: str, rows: int, seconds: float, threads: int, as_json: bool) -> int:
+    check_number("seconds", seconds, 0.1, 3600)
+    from tumble.cli.bench_rl import measure as measure_rl
+
+    row = measure_rl(scenario, rows, seconds, threads)
+    if as_json:
+        print(json.dumps(row))
+        return 0
+    print(
+        f"{row['rows']} rows of {scenario}: a step takes {row['step_ms']:.1f} ms of cores, its physics alone"
+        f" {row['bare_ms']:.1f} ms: {100 * row['kept']:.0f} % of the bare batch, {row['rows_a_second']:.0f} rows/s"
     )
     return 0
 

@@ -13,6 +13,7 @@ from tumble.characters import CAPABILITIES, CHARACTERS, character
 from tumble.cli.options import CONFIG, own_file
 from tumble.controllers import CONTROLLERS
 from tumble.goals import GOALS
+from tumble.scenarios.environments import environments
 from tumble.scenarios import SCENARIOS
 from tumble.simbicon.gait import BODIES, gait_names
 from tumble.skills.script import FORMS
@@ -29,6 +30,7 @@ def listing() -> dict[str, dict[str, Any]]:
         "scenarios": {
             name: {"summary": entry.summary, "controllers": list(entry().suited())} for name, entry in SCENARIOS.items()
         },
+        "environments": {id_of: f"Gymnasium: '{name}'" for id_of, name in environments().items()},
         "characters": {name: f"{entry.summary} [{_abilities(name)}]" for name, entry in CHARACTERS.items()},
         "capabilities": dict(CAPABILITIES),
         "gaits": {body: ", ".join(gait_names(body)) for body in BODIES},
@@ -64,7 +66,7 @@ def _base(name: str) -> str:
 def show(as_json: Annotated[bool, tyro.conf.arg(name="json")] = False) -> int:
     """List scenarios, characters with what they can do and their gaits, controllers, drives, goals, words of scripts.
 
-    Also systems that attraction trees can be grown for, trees that ship, tasks over steps, bases of constrained walks.
+    Also ids of Gymnasium environments, systems that attraction trees can be grown for, trees that ship, tasks over steps, bases of constrained walks.
 
     Usage: tumble list [FILE.py] [--json]; with a file of your own, what it registers is there too.
 

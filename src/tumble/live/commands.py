@@ -43,7 +43,7 @@ class Push(_Command, frozen=True):
 class Drag(_Command, frozen=True):
     """A spring from a point on a body to a target, until `Release`. m; N/m and N s/m per kg of the character.
 
-    The spring yields with the point within a step (`Session._spring`): a light limb follows gently, a taut
+    The spring yields with the point within a step (`tumble.live.forces`): a light limb follows gently, a taut
     one pulls the whole character along.
     """
 

@@ -17,7 +17,6 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, is_dataclass
 from typing import Any
 
-import mujoco
 import numpy as np
 
 from tumble.control.controller import Controller, Styled
@@ -26,10 +25,10 @@ from tumble.errors import UserError
 from tumble.goals.wants import Want, kept
 from tumble.live.carving import carves_in, ground_after
 from tumble.live.commands import Carve, Command, Drag, Explode, Push, Release, Reset, Restyle, SetParameter, Throw
+from tumble.live.forces import Forces
 from tumble.live.timed import TimedLaw
 from tumble.live.waiting import all_wanted, parameters_in, without_idle
 from tumble.toml import toml_of
-from tumble.world.drives import Servo
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
@@ -63,8 +62,6 @@ class Frame:
     control_seconds: float
 
 
-WHOLE = 1 - 1e-6  # of a frame that is one
-
 Listener = Callable[["Session", Frame], None]
 
 
@@ -89,20 +86,10 @@ class Entered:
     styles: tuple[str, ...]
 
 
-@dataclass
-class _Force:
-    """A push that goes on for some frames; in the last one for a part of it, at that share of its force."""
-
-    body: str
-    force: np.ndarray
-    frames: float
-
-
 class Session:
     """One live world under one controller.
 
-    Outside forces act on the live world only: a planner sees their effect on the state, and does not
-    foresee how they go on.
+    Outside forces (`tumble.live.forces`) act on the live world only.
 
     Attributes:
       scene, world: where it happens; the world is a `Sims` of one row. `enter` changes both.
@@ -120,8 +107,7 @@ class Session:
         self.wanted: Want | None = None
         self.listeners: list[Listener] = []
         self.waiting: tuple[Command, ...] = ()
-        self._pushes: list[_Force] = []
-        self._drag: Drag | None = None
+        self._forces = Forces(scene)
         self._build(scene, state, 0)
         controller.start(self.world)
         if want is not None:
@@ -134,21 +120,15 @@ class Session:
         self.world = Sims(scene, nsim=1, nthread=1)
         self.world.use(self.controller.drive)
         self.world.load(state)
-        self._placed = mujoco.MjData(scene.model)
-        bodies = {scene.model.body(i).name for i in range(scene.model.nbody)}
-        self._pushes = [push for push in self._pushes if push.body in bodies]
-        if self._drag is not None and self._drag.body not in bodies:
-            self._drag = None
+        self._forces.move(scene)
 
     def mark(self) -> None:
         """Note where it goes on from now, as a recording that begins here needs it."""
-        pushes = [Push(one.body, tuple(one.force.tolist()), one.frames * self.scene.dt) for one in self._pushes]
-        self._pushes = [self._begun(push) for push in pushes]  # rounded as they will be there
-        forces: tuple[Push | Drag, ...] = (*pushes, self._drag) if self._drag is not None else tuple(pushes)
         settings = self.controller.settings
         known = asdict(settings) if is_dataclass(settings) and not isinstance(settings, type) else {}
         styles = [toml_of(style) for style in edited_styles(self.controller)]
-        self.entered = Entered(self.index, self.world.state[0].copy(), self.wanted, forces, known, tuple(styles))
+        state, forces = self.world.state[0].copy(), self._forces.left()
+        self.entered = Entered(self.index, state, self.wanted, forces, known, tuple(styles))
 
     def enter(self, scene: Scene, state: np.ndarray | None = None) -> None:
         """Go on in another scene of the same cast: with a prop more, another mass, other proportions.
@@ -169,7 +149,7 @@ class Session:
         """
         if scene is not self.scene:
             self.controller.move(scene)
-        self._pushes = []
+        self._forces.stop_pushes()
         self._build(scene, state, index)
         self.controller.start(self.world)
         if then is not None:
@@ -195,7 +175,7 @@ class Session:
     @property
     def forced(self) -> bool:
         """Whether a push or a drag goes on."""
-        return bool(self._pushes) or self._drag is not None
+        return self._forces.any
 
     def send(self, *commands: Command) -> None:
         """Have commands applied before the next step; refuses them now if scene or controller cannot do them.
@@ -225,7 +205,7 @@ class Session:
     def drag(self) -> Drag | None:
         """What will be dragged in the next frame."""
         drags = [command for command in self.waiting if isinstance(command, Drag | Release)]
-        last = drags[-1] if drags else self._drag
+        last = drags[-1] if drags else self._forces.drag
         return last if isinstance(last, Drag) else None
 
     def _check(self, want: Want, wanted: Want | None) -> Want:
@@ -254,7 +234,7 @@ class Session:
         drive = self.controller.drive
         law = TimedLaw(control) if callable(control) else None
         forces = self.world.view("xfrc_applied")
-        forces[0] = self._outside_forces()
+        forces[0] = self._forces.due(self.world.state[0], drive)
         self.world.act(law or control, drive)
         forces[0] = 0
         self.index += 1
@@ -284,14 +264,8 @@ class Session:
 
     def _apply(self, command: Command) -> None:
         match command:
-            case Push():
-                self._pushes.append(self._begun(command))
-            case Explode():
-                self._pushes += self._blast(command)
-            case Drag():
-                self._drag = command
-            case Release():
-                self._drag = None
+            case Push() | Explode() | Drag() | Release():
+                self._forces.begin(command, self.world.view("xipos")[0])
             case Throw() | Reset():
                 command.apply(self.world)
             case Restyle():
@@ -301,78 +275,20 @@ class Session:
             case _:
                 self._want(command)
 
-    def _begun(self, push: Push) -> _Force:
-        return _Force(push.body, np.array(push.force), push.seconds / self.scene.dt)
-
     def _want(self, want: Want) -> None:
         self.wanted = wanted = kept(self.wanted, want)
         self.controller.want(self.world, wanted)
 
     def _pull(self) -> tuple[float, float] | None:
         """Horizontal direction in which somebody drags the character; None where nobody does."""
-        if self._drag is None or self._drag.body not in self.scene.bones:
+        drag = self._forces.drag
+        if drag is None or drag.body not in self.scene.bones:
             return None
-        body = self.scene.body(self._drag.body)
+        body = self.scene.body(drag.body)
         place, turn = self.world.view("xpos")[0, body], self.world.view("xmat")[0, body]
-        x, y, _ = np.subtract(self._drag.target, place + turn.reshape(3, 3) @ self._drag.point)
+        x, y, _ = np.subtract(drag.target, place + turn.reshape(3, 3) @ drag.point)
         length = math.hypot(x, y)
         return (x / length, y / length) if length > 0.01 else None
-
-    def _outside_forces(self) -> np.ndarray:
-        """(nbody, 6): forces and torques at the bodies' centres of mass in this step; counts pushes down."""
-        total = np.zeros((self.scene.model.nbody, 6))
-        for push in self._pushes:
-            total[self.scene.body(push.body), :3] += push.force if push.frames > WHOLE else push.frames * push.force
-            push.frames -= 1
-        self._pushes = [push for push in self._pushes if push.frames > 1 - WHOLE]
-        if self._drag is not None:
-            total[self.scene.body(self._drag.body)] += self._spring(self._drag)
-        return total
-
-    def _spring(self, drag: Drag) -> np.ndarray:
-        """Force and torque of a drag, at its body's centre of mass.
-
-        It is the spring's force at the end of the step, where the point's speed is v' = v + dt mobility force:
-        force = stiffness (reach - dt v') - damping v'. The force at its beginning would shake a hand, which
-        is light for a spring that can lift a body. The mobility knows inertia and motors, no contacts.
-        """
-        model, dt = self.scene.model, self.scene.dt
-        body = self.scene.body(drag.body)
-        own = model.body_rootid[model.dof_bodyid] == model.body_rootid[body]  # no other joint moves the point
-        data = self._place(self.world.state[0])
-        point = data.xpos[body] + data.xmat[body].reshape(3, 3) @ drag.point
-        jacobian, inertia = np.zeros((3, model.nv)), np.zeros((model.nv, model.nv))
-        mujoco.mj_jac(model, data, jacobian, None, point, body)
-        mujoco.mj_fullM(model, data, inertia)
-        inertia[np.diag_indices(model.nv)] += dt * model.dof_damping
-        drive = self.controller.drive
-        if isinstance(drive, Servo):  # whose gains resist as damping does
-            inertia[drive.qvel, drive.qvel] += dt * drive.gains
-        mobility = jacobian[:, own] @ np.linalg.solve(inertia[np.ix_(own, own)], jacobian[:, own].T)
-        mass = model.body_subtreemass[self.scene.root(self.scene.whose(body) or "")]
-        stiffness, damping = mass * drag.stiffness, mass * (drag.damping + dt * drag.stiffness)
-        force = stiffness * np.subtract(drag.target, point) - damping * (jacobian @ data.qvel)
-        force = np.linalg.solve(np.eye(3) + dt * damping * mobility, force)
-        return np.concatenate([force, np.cross(point - data.xipos[body], force)])
-
-    def _place(self, state: np.ndarray) -> mujoco.MjData:
-        """A state with places and inertia computed, and no more: `Scene.show` takes ten times as long in a crowd."""
-        model, data = self.scene.model, self._placed
-        mujoco.mj_setState(model, data, state, mujoco.mjtState.mjSTATE_INTEGRATION)
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        mujoco.mj_makeM(model, data)
-        return data
-
-    def _blast(self, blast: Explode) -> list[_Force]:
-        """An impulse on every bone of everybody, as a force in one frame."""
-        centres = self.world.view("xipos")[0]
-        bodies = [i for i in range(self.scene.model.nbody) if self.scene.whose(i) is not None]
-        away = centres[bodies] - np.array(blast.at)
-        distance = np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 0.3)  # no bone gets more than 11-fold
-        impulse = self.scene.model.body_mass[bodies, None] * blast.speed * away / distance**3
-        names = [self.scene.model.body(body).name for body in bodies]
-        return [_Force(name, force, 1) for name, force in zip(names, impulse / self.scene.dt, strict=True)]
 
 
 def styles_of(controller: Controller) -> list[Any]:

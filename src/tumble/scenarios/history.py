@@ -1,7 +1,7 @@
 """History: what a trial is judged by, gathered frame by frame from the live world."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from tumble.goals.wants import SIDES, WANTS, Go, Reach, Want, kept, part
 from tumble.live.commands import Command, Reset
 from tumble.live.session import Frame, Session
-from tumble.world.drives import Torque
+from tumble.world.drives import Drive, Torque
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
@@ -46,11 +46,10 @@ class History:
         self.scene, self.began = scene, began
         self.wants: list[tuple[float, Want]] = [] if want is None else [(began, want)]
         self._clock = time.perf_counter()
-        x, _, z = scene.show(scene.state("rest")).body(scene.character.root).xipos
-        self._standing = z - scene.ground.height(x)
         feet = (*scene.character.feet, *scene.character.toes)
         self._others = np.array([bone not in feet for bone in scene.bones])
         self._rows = np.empty((64, scene.model.nsensordata))  # of the sensors; those of `frames` count
+        self._standing = scene.standing
         self._angles: list[np.ndarray] = []
         self._speeds: list[np.ndarray] = []
         self._torques: list[np.ndarray] = []
@@ -66,24 +65,50 @@ class History:
     def __call__(self, session: Session, frame: Frame) -> None:
         if session.scene is not self.scene:
             self._move(session.scene)
-        view = session.world.view
-        for command in frame.commands:
+        self.hear(frame.commands)
+        self.look(session.world)
+        view, motors = session.world.view, self.scene.drive
+        angles, speeds = view("qpos")[:1, motors.qpos], view("qvel")[:1, motors.qvel]
+        torques = torques_of(self.scene.drives[frame.drive], frame.control[None])
+        self.extend(view("sensordata")[:1], angles, speeds, torques, frame.broken, frame.acting)
+
+    def hear(self, commands: Sequence[Command]) -> None:
+        """Note commands that are applied before the next frame."""
+        for command in commands:
             self.commands.append((self.time, command))
             if isinstance(command, WANTS):
                 self.wants.append((self.time, kept(self.wants[-1][1] if self.wants else None, command)))
-        if self.frames == len(self._rows):
-            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
-        self._rows[self.frames] = view("sensordata")[0]
+
+    def look(self, world: Sims) -> None:
+        """Look at what sensors do not tell, in a world of one row, where that is due after the next frame."""
         if self.frames % self._every == 0:
             for name, look in self._sights.items():
-                self._seen[name].append(look(session.world))
-        self.frames += 1
-        self._walls.append(time.perf_counter() - self._clock)
-        self._angles.append(view("qpos")[0, self.scene.drive.qpos].copy())
-        self._speeds.append(view("qvel")[0, self.scene.drive.qvel].copy())
-        self._torques.append(_torques(self.scene, frame))
-        self._acting.append(frame.acting)
-        self.broken |= frame.broken
+                self._seen[name].append(look(world))
+
+    def extend(
+        self, sensors: np.ndarray, angles: np.ndarray, speeds: np.ndarray, torques: np.ndarray, broken: bool,
+        acting: str = "",
+    ) -> None:  # fmt: skip
+        """Note one frame or more; all arrays but the sensors are kept as they are.
+
+        Args:
+          sensors: (k, nsensordata).
+          angles, speeds: (k, joints) of the scene's first drive.
+          torques: of `torques_of`.
+          broken: whether the world went unstable in them.
+          acting: who of several controllers acted.
+        """
+        end = self.frames + len(sensors)
+        while end > len(self._rows):
+            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
+        self._rows[self.frames : end] = sensors
+        self.frames = end
+        self._walls += [time.perf_counter() - self._clock] * len(sensors)
+        self._angles += [*angles]
+        self._speeds += [*speeds]
+        self._torques += [*torques]
+        self._acting += [acting] * len(sensors)
+        self.broken |= broken
 
     def _move(self, scene: Scene) -> None:
         """Go on in another scene: what its sensors would have read before is 0 where there were none."""
@@ -316,9 +341,8 @@ def hand_near(history: History, within: float = 0.1, seconds: float = 0.5) -> bo
     return bool((np.linalg.norm(hand - reach.target, axis=1) < within).all())
 
 
-def _torques(scene: Scene, frame: Frame) -> np.ndarray:
-    """(joints,) of a law of the torque drive, N m, the mean over the frame; nothing of other drives."""
-    drive = scene.drives[frame.drive]
+def torques_of(drive: Drive, controls: np.ndarray) -> np.ndarray:
+    """(k, joints) of controls (k, size), N m, where the drive's are torques of one frame each; else (k, 0)."""
     if not isinstance(drive, Torque):
-        return np.empty(0)
-    return frame.control[: drive.joints] * drive.strength[: drive.joints]
+        return np.empty((len(controls), 0))
+    return np.asarray(controls[:, : drive.joints] * drive.strength[: drive.joints])

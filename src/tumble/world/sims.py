@@ -75,12 +75,16 @@ class Sims:
         self._warning, self._ids = self.batch.warning, np.arange(nsim, dtype=np.int32)
         self._views: dict[str, np.ndarray] = {}
 
-    def load(self, state: np.ndarray) -> None:
-        """Put every simulation into a state: one row for all, or a row each. Nothing is broken."""
-        self.state[:] = state
-        self._warning[:] = 0
-        self.broken[:] = False
-        self.batch.forward(stage=STAGE)
+    def load(self, state: np.ndarray, rows: slice | np.ndarray = slice(None)) -> None:
+        """Put all, or some rows, into a state: one for all, or one each. Nothing in them is broken.
+
+        Args:
+          rows: which; numbers of rows rise and none comes twice.
+        """
+        self.state[rows] = state
+        self._warning[rows] = 0
+        self.broken[rows] = False
+        self.batch.forward(ids=self._some(rows), stage=STAGE)
 
     def take(self, ancestors: np.ndarray) -> None:
         """Row i becomes a copy of row ancestors[i]: forks the wanted simulations, prunes the rest."""
@@ -102,9 +106,7 @@ class Sims:
         step, ids = self.batch.step, self._ids[rows]
         qvel, ctrl = self._qvel[rows], self._ctrl[rows]
         loose = not isinstance(rows, slice)  # numpy then gives copies
-        if loose and (ids[1:] <= ids[:-1]).any():
-            raise UserError(f"numbers of rows must rise and none come twice, got {ids.tolist()[:8]} ...")
-        some = None if len(ids) == self.nsim else ids
+        some = self._some(rows)
         law = control if callable(control) else None
         held = np.empty((0, 0)) if law else np.asarray(control, np.float64)
         if law is None and held.shape != (len(ids), drive.size):
@@ -119,6 +121,13 @@ class Sims:
         if np.count_nonzero(self._warning):  # a tenth of the time of any()
             self.broken |= self._warning[:, UNSTABLE, 1].any(axis=1)
             self._warning[:] = 0
+
+    def _some(self, rows: slice | np.ndarray) -> np.ndarray | None:
+        """Numbers of rows as the engine takes them: None for all."""
+        ids = self._ids[rows]
+        if not isinstance(rows, slice) and (ids[1:] <= ids[:-1]).any():
+            raise UserError(f"numbers of rows must rise and none come twice, got {ids.tolist()[:8]} ...")
+        return None if len(ids) == self.nsim else ids
 
     def _asked(self, law: Law, drive: Drive) -> np.ndarray:
         """What a law says, of the right shape."""
