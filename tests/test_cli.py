@@ -23,6 +23,7 @@ from tumble.live.recording import Recording
 from tumble.live.session import Session
 from tumble.planners import PLANNERS, CEMSettings, CPBPSettings, MCTSSettings, PredictiveSamplingSettings
 from tumble.scenarios import SCENARIOS, Result
+from tumble.scenarios.environments import environments
 from tumble.simbicon.simbicon import BODIES
 from tumble.skills.acts import GoTo, Turn, Wait
 from tumble.skills.script import FORMS
@@ -117,6 +118,7 @@ def test_list(capsys):
         "tasks": TASKS,
         "bases": BASES,
         "scripts": [form.shape for form in FORMS],
+        "environments": environments(),
     }
     assert set(listed) == set(there)
     for kind, known in there.items():
@@ -662,7 +664,7 @@ def test_the_studio_by_default(served, choice):
     assert call("studio") == 0
     ((arguments, more),) = served
     assert arguments == (choice("stand", "humanoid", "cpbp", 0), CPBPSettings(), "127.0.0.1", 8080, 0)
-    assert more == {"browser": True, "file": None}
+    assert more == {"browser": True, "file": None, "behind": ""}
 
 
 def test_options_reach_the_studio(served, choice):
@@ -672,7 +674,7 @@ def test_options_reach_the_studio(served, choice):
     ((arguments, more),) = served
     settings = CEMSettings(samples=5, elites=3)
     assert arguments == (choice("getup", "humanoid-light", "cem", 7), settings, "::1", 0, 2)
-    assert more == {"browser": False, "file": None}
+    assert more == {"browser": False, "file": None, "behind": ""}
 
 
 def test_options_of_a_scenario_reach_the_studio(served, choice, capsys):
@@ -737,7 +739,8 @@ print([name for name in sys.modules if name.split(".")[0] in ("nicegui", "uvicor
 BAD = [
     (
         ["frobnicate"],
-        "no command 'frobnicate'; there are: bench, export, gait, list, replay, run, stones, strip, studio, task, tree",
+        "no command 'frobnicate'; there are: bench, character, cite, dataset, export, gait, list, replay, run, stones, "
+        "strip, studio, task, tree",
     ),
     (["rnu"], "(did you mean 'run'?)"),
     (

@@ -84,7 +84,7 @@ def test_too_few_successes_are_no_dataset(here, monkeypatch, capsys):
 
 
 def test_jobs_do_not_matter(here):
-    short = ("dataset", "stand", "--episodes", "2", *QUICK)
+    short = ("dataset", "stand", "--episodes", "2", "--samples", "8", "--horizon", "0.4")  # which stands
     assert dispatch([short[0], short[1], "one", *short[2:]]) == 0
     assert dispatch([short[0], short[1], "two", *short[2:], "--jobs", "2"]) == 0
     assert same(written(here / "one")[1], written(here / "two")[1])
