@@ -8,8 +8,8 @@ import pytest
 gymnasium = pytest.importorskip("gymnasium", reason='needs Gymnasium: pip install "tumble[rl]"')
 minari = pytest.importorskip("minari", reason='needs Minari: pip install "tumble[rl]"')
 
-from tumble.cli import dispatch  # noqa: E402
 from tumble.cli import dataset_command as command  # noqa: E402
+from tumble.cli import dispatch  # noqa: E402
 from tumble.gym.dataset import Demonstration  # noqa: E402
 
 QUICK = ("--samples", "4", "--horizon", "0.1")

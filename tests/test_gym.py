@@ -1,4 +1,4 @@
-"""Gymnasium environments: they go as trials do, rows go as single ones do, and what is returned belongs to the caller."""
+"""Gymnasium environments: they go as trials do, rows as single ones do, and what is returned is the caller's."""
 
 import re
 import subprocess

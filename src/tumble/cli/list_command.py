@@ -13,8 +13,8 @@ from tumble.characters import CAPABILITIES, CHARACTERS, character
 from tumble.cli.options import CONFIG, own_file
 from tumble.controllers import CONTROLLERS
 from tumble.goals import GOALS
-from tumble.scenarios.environments import environments
 from tumble.scenarios import SCENARIOS
+from tumble.scenarios.environments import environments
 from tumble.simbicon.gait import BODIES, gait_names
 from tumble.skills.script import FORMS
 from tumble.stepping.base import BASES
@@ -66,7 +66,8 @@ def _base(name: str) -> str:
 def show(as_json: Annotated[bool, tyro.conf.arg(name="json")] = False) -> int:
     """List scenarios, characters with what they can do and their gaits, controllers, drives, goals, words of scripts.
 
-    Also ids of Gymnasium environments, systems that attraction trees can be grown for, trees that ship, tasks over steps, bases of constrained walks.
+    Also ids of Gymnasium environments, systems that attraction trees can be grown for, trees that ship, tasks over
+    steps, bases of constrained walks.
 
     Usage: tumble list [FILE.py] [--json]; with a file of your own, what it registers is there too.
 

@@ -11,8 +11,8 @@ success, from the same seed. Nothing here controls; `Expert` asks a controller t
 """
 
 from tumble.errors import UserError
-from tumble.scenarios.environments import env_id, environments, offered
 from tumble.scenarios import SCENARIOS, ScenarioEntry
+from tumble.scenarios.environments import env_id, environments, offered
 
 try:
     from gymnasium import register, registry

@@ -13,8 +13,8 @@ from tumble.world.drives import Drive
 class Actions:
     """Controls of a drive as numbers from -1 to 1: control = middle + action * (high - low) / 2, within its bounds.
 
-    Trap: the bounds are those that samplers keep to. A planner that goes beyond them, as `mcts` does, is brought back to
-    them; `normalized=False` leaves controls as they are.
+    Trap: the bounds are those that samplers keep to. A planner that goes beyond them, as `mcts` does, is brought back
+    to them; `normalized=False` leaves controls as they are.
 
     Attributes:
       drive: whose controls.
