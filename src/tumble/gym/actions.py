@@ -28,7 +28,8 @@ class Actions:
           normalized: False has actions be the controls themselves, in their units, to the last bit.
         """
         self.drive, self.normalized = drive, normalized
-        self.low, self.high = (-np.ones(self.size), np.ones(self.size)) if normalized else (drive.low, drive.high)
+        self.low = -np.ones(self.size) if normalized else drive.low
+        self.high = np.ones(self.size) if normalized else drive.high
         self._middle, self._half = 0.5 * (drive.low + drive.high), 0.5 * (drive.high - drive.low)
 
     @property

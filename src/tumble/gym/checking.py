@@ -38,6 +38,7 @@ def check_vector_env(
     """
     mode = many.metadata.get("autoreset_mode")
     _must(isinstance(mode, AutoresetMode), f"metadata['autoreset_mode'] must be an AutoresetMode, is {mode!r}")
+    assert isinstance(mode, AutoresetMode)  # for who checks types
     for word in ("observation", "action"):
         one, all_rows = getattr(many, f"single_{word}_space"), getattr(many, f"{word}_space")
         _must(all_rows == batch_space(one, many.num_envs), f"{word}_space is not single_{word}_space times num_envs")
@@ -58,7 +59,8 @@ def _run(many: VectorEnv[Any, Any, Any], mode: AutoresetMode, steps: int, seed: 
     many.action_space.seed(seed)
     observations, infos = many.reset(seed=seed)
     _must(many.observation_space.contains(observations), "reset gave what is no observation of the space")
-    seen, copies = [(observations, infos)], [_copy((observations, infos))]
+    seen: list[Any] = [(observations, infos)]
+    copies = [_copy((observations, infos))]
     over, ended = np.zeros(many.num_envs, bool), 0
     for t in range(steps):
         actions = many.action_space.sample()

@@ -106,7 +106,7 @@ class TrialEnv(gymnasium.Env[np.ndarray, np.ndarray]):
     def _observed(self) -> np.ndarray:
         return self.stage.observer.of(self.sims, self._episodes.wants)[0]
 
-    def render(self) -> np.ndarray | None:  # type: ignore[override]
+    def render(self) -> np.ndarray | None:
         """A picture, RGB bytes (height, width, 3); None without a render_mode."""
         return None if self.render_mode is None else self.stage.picture(self.sims.state[0])
 

@@ -199,7 +199,7 @@ class TrialVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     def _observed(self) -> np.ndarray:
         return self.stage.observer.of(self.sims, self._episodes.wants)
 
-    def render(self) -> tuple[np.ndarray, ...] | None:  # type: ignore[override]
+    def render(self) -> tuple[np.ndarray, ...] | None:
         """A picture of every row, RGB bytes (height, width, 3); None without a render_mode."""
         return None if self.render_mode is None else tuple(self.stage.picture(state) for state in self.sims.state)
 
