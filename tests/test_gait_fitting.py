@@ -2,11 +2,11 @@
 
 import json
 import re
-from concurrent.futures import Executor, Future
 
 import numpy as np
 import pytest
 from msgspec.structs import replace
+from pools import Here
 
 from tumble.characters import character
 from tumble.cli import dispatch
@@ -25,19 +25,6 @@ EVERY = [(body, name) for body in BODIES for name in gait_names(body)]
 QUICK = GaitFitting(generations=2, population=4, starts=2, seconds=3.0, seed=5)
 BIRD = character("big-bird")
 WALK = builtin_gaits(BIRD)["walk"]
-
-
-class Here(Executor):
-    """Does jobs at once, and counts them."""
-
-    def __init__(self) -> None:
-        self.done = 0
-
-    def submit(self, function, /, *arguments, **named):
-        self.done += 1
-        future = Future()
-        future.set_result(function(*arguments, **named))
-        return future
 
 
 # Numbers --------------------------------------------------------------------------------------------

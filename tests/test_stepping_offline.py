@@ -1,13 +1,13 @@
 """Constrained walking, offline: bases, rows with gaits of their own, strides, windows, optimisers, synthesis, files."""
 
 import json
-from concurrent.futures import Executor, Future
 from dataclasses import replace
 
 import msgspec
 import mujoco
 import numpy as np
 import pytest
+from pools import Here
 
 from tumble.characters import character
 from tumble.cli import dispatch
@@ -29,19 +29,6 @@ from tumble.world.sims import Sims
 WALK = BASES["planar-walk"]()
 NAMES = tuple(BASES)
 QUICK = {"examples": 25, "seed": 3, "steps": 14}
-
-
-class Here(Executor):
-    """Does jobs at once, in this process, and counts them."""
-
-    def __init__(self) -> None:
-        self.done = 0
-
-    def submit(self, function, /, *arguments, **named):
-        self.done += 1
-        future = Future()
-        future.set_result(function(*arguments, **named))
-        return future
 
 
 def scene_of(base):

@@ -10,10 +10,12 @@ every alpha.
 """
 
 import argparse
+from pathlib import Path
 from typing import Any
 
-from common import measured, ran
+from tumble.cli.experiment import Experiment, ran
 
+HERE = Experiment(Path(__file__).parent)
 LEVELS, SEED, TRIALS = (2, 6, 8), 82_000, 10
 
 
@@ -37,7 +39,7 @@ def main() -> None:
     for controller in chosen.only:
         jobs = [(controller, a, chosen.seed + TRIALS * i, TRIALS) for a in LEVELS for i in range(chosen.blocks)]
         name = f"comparison-{controller}" + (f"-{chosen.seed}" if chosen.seed != SEED else "")
-        rows = measured(name, job, jobs, chosen.jobs, chosen.again)
+        rows = HERE.measured(name, job, jobs, chosen.jobs, chosen.again)
         for alpha in LEVELS:
             mine = [row for row in rows if row["job"][1] == alpha]
             won, all_of = (sum(row[key] for row in mine) for key in ("successes", "trials"))

@@ -9,14 +9,16 @@ more of the nearest nodes (V) are needed the larger alpha is, and that coverage 
 """
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import RESULTS, measured, read
 
 from tumble.attraction.asking import ask
 from tumble.attraction.shipped import tree_named
+from tumble.cli.experiment import Experiment
 
+HERE = Experiment(Path(__file__).parent)
 LEVELS, SEED, STATES, MOST = (2.0, 4.0, 6.0, 8.0, 10.0), 81_000, 10, 250
 SIZES = (0.1, 0.25, 0.5, 1.0)  # of the tree's edges
 
@@ -38,7 +40,7 @@ def plot() -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    rows = read("coverage")["rows"]
+    rows = HERE.read("coverage")["rows"]
     names = sorted({row["job"][0] for row in rows})
     figure, panels = plt.subplots(len(names), 2, figsize=(9, 3.4 * len(names)), squeeze=False)
     for name, (left, right) in zip(names, panels, strict=True):
@@ -57,7 +59,7 @@ def plot() -> None:
         left.legend(frameon=False)
         right.legend(frameon=False)
     figure.tight_layout()
-    figure.savefig(RESULTS / "coverage.png", dpi=110)
+    figure.savefig(HERE.results / "coverage.png", dpi=110)
 
 
 def _share(rows: list[dict[str, Any]], level: float, most: int) -> float:
@@ -78,8 +80,8 @@ def main() -> None:
             continue
         whole = [(name, level, SEED + i, 1.0) for level in LEVELS for i in range(10 if level == 10.0 else 4)]
         parts = [(name, 8.0, SEED + 100 + i, share) for share in SIZES[:-1] for i in range(3)]
-        others = [tuple(row["job"]) for row in read("coverage").get("rows", []) if row["job"][0] != name]
-        rows = measured("coverage", job, [*others, *whole, *parts], chosen.jobs)
+        others = [tuple(row["job"]) for row in HERE.read("coverage").get("rows", []) if row["job"][0] != name]
+        rows = HERE.measured("coverage", job, [*others, *whole, *parts], chosen.jobs)
         for level in LEVELS:
             ranks = np.concatenate([r["ranks"] for r in rows if r["job"][:2] == [name, level] and r["job"][3] == 1.0])
             inside = {most: int(((ranks > 0) & (ranks <= most)).sum()) for most in (10, 50, 100, MOST)}

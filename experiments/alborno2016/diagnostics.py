@@ -10,17 +10,19 @@ Up 1 that are outside the first controller's domain. For N, edges with full bran
 """
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import measured
 
 from tumble.attraction.asking import ask
 from tumble.attraction.connecting import Connecting, connect
 from tumble.attraction.shipped import tree_named
 from tumble.attraction.tree import Tree
+from tumble.cli.experiment import Experiment
 from tumble.world.drives import FRAME
 
+HERE = Experiment(Path(__file__).parent)
 SKILL, ALPHA, SEED = "getup-1", 4.0, 86_000
 ALONE = Connecting(population=20, evaluations=500, full=False, candidates=50)
 
@@ -61,12 +63,16 @@ def main() -> None:
     if chosen.quick:
         print(size_job(2, SEED))
         return
-    sizes = measured("diagnostics-size", size_job, [(k, SEED + i) for k in (1, 80) for i in range(20)], chosen.jobs)
+    sizes = HERE.measured(
+        "diagnostics-size", size_job, [(k, SEED + i) for k in (1, 80) for i in range(20)], chosen.jobs
+    )
     for edges in (1, 80):
         mine = [row for row in sizes if row["job"][0] == edges]
         won, aimed = (sum(row[key] for row in mine) for key in ("succeeded", "reached_aim"))
         print(f"{edges} edges: {won} of {len(mine)} succeed, {aimed} of these reach their aim")
-    ways = measured("diagnostics-n", neighbours_job, [(n, SEED + i) for n in (1, 10) for i in range(10)], chosen.jobs)
+    ways = HERE.measured(
+        "diagnostics-n", neighbours_job, [(n, SEED + i) for n in (1, 10) for i in range(10)], chosen.jobs
+    )
     for most in (1, 10):
         found = [row["seconds"] for row in ways if row["job"][0] == most and row["seconds"] is not None]
         print(f"N = {most}: {len(found)} of 10 connect, {np.mean(found):.2f} s to the goal")

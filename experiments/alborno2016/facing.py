@@ -9,15 +9,17 @@ first controller; the tree `rise` has at most 80 of its nodes at the beginning o
 """
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import measured
 
 from tumble.attraction.asking import ask
 from tumble.attraction.shipped import tree_named
 from tumble.attraction.upright import UprightSystem
+from tumble.cli.experiment import Experiment
 
+HERE = Experiment(Path(__file__).parent)
 SEED, STATES, NODES, POSE = 85_000, 10, 80, 60  # frames of going to the pose
 
 
@@ -47,7 +49,7 @@ def main() -> None:
     if chosen.quick:
         print(job(2.0, SEED))
         return
-    rows = measured("facing", job, [(10.0, SEED + i) for i in range(3)], chosen.jobs, chosen.again)
+    rows = HERE.measured("facing", job, [(10.0, SEED + i) for i in range(3)], chosen.jobs, chosen.again)
     for key in ("naive", "tree", "pose_then_tree"):
         print(key, sum(row[key] for row in rows), "of", sum(row["states"] for row in rows))
 

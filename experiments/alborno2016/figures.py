@@ -22,7 +22,6 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
-from common import RESULTS
 from matplotlib.figure import Figure
 from PIL import Image, ImageDraw, ImageFont
 
@@ -35,11 +34,13 @@ from tumble.attraction.shipped import file_of, shipped, tree_named
 from tumble.attraction.store import Stored, read_file
 from tumble.attraction.tree import ROOT, Tree
 from tumble.attraction.upright import UprightSystem
+from tumble.cli.experiment import Experiment
 from tumble.files import replace_file
 from tumble.world.drives import FRAME
 from tumble.world.placing import lowest
 from tumble.world.scene import Scene
 
+HERE = Experiment(Path(__file__).parent)
 SEED = 86_000
 STRIPS = ("getup-1", "getup-2", "getup-3", "crouch-stand", "stand-crouch", "jump", "twist")
 ALPHA, KAPPA = 6.0, 100.0  # of the states in strips; N
@@ -393,7 +394,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=["5", "8", "9", "strips"], default=["5", "8", "9", "strips"])
     parser.add_argument("--skills", nargs="+", choices=STRIPS, default=STRIPS, help="of which strips are drawn")
-    parser.add_argument("--out", type=Path, default=RESULTS, help="a folder")
+    parser.add_argument("--out", type=Path, default=HERE.results, help="a folder")
     parser.add_argument("--quick", action="store_true")
     chosen = parser.parse_args()
     began = time.perf_counter()

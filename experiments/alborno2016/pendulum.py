@@ -25,17 +25,19 @@ them too, and fails as seldom: with pi/4 DFC wins by far, with pi/16 by little. 
 
 import argparse
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import RESULTS, Row, measured, read
 
 from tumble.attraction.asking import ask
 from tumble.attraction.connecting import Connecting
 from tumble.attraction.growing import Aim, Growth, Method, Outcome, attempt, stage_of
 from tumble.attraction.pendulum import PENDULUMS, UP, Pendulum
 from tumble.attraction.tree import Tree
+from tumble.cli.experiment import Experiment, Row
 
+HERE = Experiment(Path(__file__).parent)
 SEED, INSIDE, LEVEL = 87_000, 200, 30
 CANDIDATES = 50  # V, section 4.2: 50 to 250
 SAMPLES = {"pendulum": (12, 20), "double-pendulum": (25, 50)}  # a generation, generations: section 5
@@ -128,7 +130,7 @@ def plot() -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    rows = read("pendulum")["rows"]
+    rows = HERE.read("pendulum")["rows"]
     figure, axes = pyplot.subplots(2, 4, figsize=(17, 7.5), width_ratios=(3, 3, 3, 3), layout="constrained")
     for line, kind in zip(axes, KINDS[:2], strict=True):
         row = next(row for row in rows if tuple(row["job"][1:]) == (*kind, SEED, *FULL[0]))
@@ -150,7 +152,7 @@ def plot() -> None:
             ax.plot([place - 0.4, place + 0.4], [sum(paper)] * 2, "k--", label=None if place else "the paper's sum")
         ax.legend(frameon=False, loc="upper right")
         ax.set_ylim(0, 62)
-    figure.savefig(RESULTS / "pendulum.png", dpi=80)
+    figure.savefig(HERE.results / "pendulum.png", dpi=80)
 
 
 def _draw_growing(ax: Any, row: Row, count: int) -> None:
@@ -191,7 +193,7 @@ def main() -> None:
         print(job("pendulum", "dfc", 4, SEED + 1, *FULL[0]))
         return
     if not chosen.plot:
-        tell(name, measured(name, job, jobs_of(name, chosen.runs), chosen.jobs))
+        tell(name, HERE.measured(name, job, jobs_of(name, chosen.runs), chosen.jobs))
     if not chosen.double:
         plot()
 

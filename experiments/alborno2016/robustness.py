@@ -12,15 +12,17 @@ are asked from the push on, somebody whom no branch leads stands by feedback mea
 
 import argparse
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import measured, ran
 
 from tumble.attraction.asking import ask
 from tumble.attraction.shipped import tree_named
 from tumble.attraction.upright import PUSH, UprightSystem
+from tumble.cli.experiment import Experiment, ran
 
+HERE = Experiment(Path(__file__).parent)
 SKILLS = {"crouch-stand": 7.5, "jump": 10.0, "twist": 12.5}  # N s, section 7
 LIVE = {"crouch": 7.5, "jump": 10.0, "twist": 12.5}
 SEED, STATES, MOST = 84_000, 10, 400
@@ -53,14 +55,14 @@ def main() -> None:
         print(job("crouch-stand", 7.5, SEED))
         return
     jobs = [(name, n_s, SEED + i) for name in SKILLS for n_s in SKILLS.values() for i in range(3)]
-    rows = measured("robustness", job, jobs, chosen.jobs, chosen.again)
+    rows = HERE.measured("robustness", job, jobs, chosen.jobs, chosen.again)
     for name in SKILLS:
         for impulse in SKILLS.values():
             mine = [row for row in rows if row["job"][:2] == [name, impulse]]
             count, first, grown = (sum(row[key] for row in mine) for key in ("states", "first_controller", "tree"))
             print(f"{name} {impulse:g} N s: {first} of {count} without, {grown} of {count} with expansion")
     live = [(name, n_s, SEED + 1000 + 10 * i, 10) for name, n_s in LIVE.items() for i in range(2)]
-    for row in measured("robustness-live", live_job, live, chosen.jobs, chosen.again):
+    for row in HERE.measured("robustness-live", live_job, live, chosen.jobs, chosen.again):
         print(f"live {row['job'][0]} {row['job'][1]:g} N s: {row['successes']} of {row['trials']}")
 
 

@@ -11,17 +11,19 @@ shows the sequence without pushes, and gives no figures. One should see most suc
 
 import argparse
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import measured
 
 from tumble.attraction.attracted import Attracted
 from tumble.attraction.upright import PUSH
+from tumble.cli.experiment import Experiment
 from tumble.live.commands import Push
 from tumble.scenarios.attracting import SkillSequence
 from tumble.scenarios.trial import Trial
 
+HERE = Experiment(Path(__file__).parent)
 ACTS = "jump; crouch; rise; jump; crouch; rise; jump"
 IMPULSES, TRIALS, SEED = (2.5, 5.0, 7.5), 10, 66_000  # N s
 
@@ -50,7 +52,7 @@ def main() -> None:
         print(job("jump; crouch; rise", IMPULSES[0], SEED))
         return
     jobs = [(ACTS, impulse, SEED + i) for impulse in IMPULSES for i in range(TRIALS)]
-    rows = measured("sequence-pushes", job, jobs, chosen.jobs)
+    rows = HERE.measured("sequence-pushes", job, jobs, chosen.jobs)
     for impulse in IMPULSES:
         mine = [row["success"] for row in rows if row["job"][1] == impulse]
         print(f"{impulse:g} N s after every act: {sum(mine)} of {len(mine)}")

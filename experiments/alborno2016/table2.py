@@ -15,17 +15,19 @@ with (75 numbers, a generation of 20), so that columns differ by nothing; with 0
 """
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import measured
 
 from tumble.attraction.building import first_of
 from tumble.attraction.connecting import Connecting
 from tumble.attraction.growing import Aim, Growth, Method, Outcome, attempt, level_of, stage_of
 from tumble.attraction.systems import system_named
 from tumble.attraction.tree import Tree
+from tumble.cli.experiment import Experiment
 
+HERE = Experiment(Path(__file__).parent)
 SAMPLES, RUNS, SEED = (500, 1000, 2500, 5000), 3, 83_000
 SKILL, ALPHA, INSIDE, STEP, MOST = "getup-2", 0.5, 30, 20.0, 100
 SPREAD = Connecting().spread  # sigma_0 of CMA-ES, rad
@@ -81,7 +83,7 @@ def main() -> None:
     if chosen.spread != SPREAD:
         name, more = f"{name}-spread{chosen.spread:g}", (*more, chosen.spread)
     jobs = [(*one, *more) for one in jobs]
-    rows = measured(name, job, jobs, chosen.jobs)
+    rows = HERE.measured(name, job, jobs, chosen.jobs)
     for samples in SAMPLES:
         means = {
             method: np.mean([r["failed"] + r["succeeded"] for r in rows if r["job"][:2] == [method, samples]])

@@ -10,9 +10,11 @@ One should see fewer falls by policies.
 """
 
 import argparse
+from pathlib import Path
 
-from common import Row, measured, ran
+from tumble.cli.experiment import Experiment, Row, ran
 
+HERE = Experiment(Path(__file__).parent)
 TRIALS, SEED = 10, 54_000
 CASES = [
     ("heading", "big-bird", "task", 10.0), ("heading", "big-bird", "simbicon", 10.0),
@@ -38,7 +40,7 @@ def main() -> None:
     if chosen.quick:
         print(job(*CASES[0], 1))
         return
-    for row in measured("balls", job, [(*case, TRIALS) for case in CASES], chosen.jobs, chosen.again):
+    for row in HERE.measured("balls", job, [(*case, TRIALS) for case in CASES], chosen.jobs, chosen.again):
         name, body, controller, mass, trials = row["job"]
         fell = row["metrics"]["falls"]
         print(f"{name} of {body} by {controller}, {mass:g} kg: {row['successes']} of {trials}, {fell} falls")

@@ -17,11 +17,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from common import RESULTS
 from PIL import Image, ImageDraw, ImageFont
 
 from tumble import film
 from tumble.characters import character
+from tumble.cli.experiment import Experiment
 from tumble.live.recording import Recording
 from tumble.tasks.exploring import displaced
 from tumble.tasks.gaits import GaitStepper
@@ -30,6 +30,7 @@ from tumble.world.drives import FRAME
 from tumble.world.scene import Ground, Scene
 from tumble.world.sims import Sims
 
+HERE = Experiment(Path(__file__).parent)
 STARTS = ("in-place", "walk", "backwards", "turn-left")
 BEFORE, PICTURES = 15, 7  # steps before; pictures of a strip
 SIZE, TEXT = (170, 200), 16  # pixels
@@ -147,11 +148,11 @@ def main() -> None:
     if chosen.quick:
         print(f"figure 4.3 has {made.width} x {made.height} pixels")
         return
-    film.save(made, RESULTS / "figure43.png")
+    film.save(made, HERE.results / "figure43.png")
     with tempfile.TemporaryDirectory() as folder:
-        film.save(figure47(Path(folder)), RESULTS / "figure47.png")
-    command("go-to-line-humanoid", str(RESULTS / "figure46.png"))
-    command("heading", str(RESULTS / "coverage.png"), "--coverage")
+        film.save(figure47(Path(folder)), HERE.results / "figure47.png")
+    command("go-to-line-humanoid", str(HERE.results / "figure46.png"))
+    command("heading", str(HERE.results / "coverage.png"), "--coverage")
 
 
 if __name__ == "__main__":

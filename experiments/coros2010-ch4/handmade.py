@@ -13,16 +13,18 @@ the policy come to most goals earlier, and fail less.
 
 import argparse
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import measured
 
+from tumble.cli.experiment import Experiment
 from tumble.tasks.judging import Verdict, drawn, judged
 from tumble.tasks.library import TASKS
 from tumble.tasks.metric import Stances
 from tumble.tasks.policy import Policy, policy_named
 
+HERE = Experiment(Path(__file__).parent)
 SEED, TUNED_ON = 48_000, 44_000
 HEADINGS, SPEEDS = np.linspace(-np.pi, np.pi, 25)[1:], (0.1, 0.3, 0.5, 0.7)  # 96; rad and m/s
 LONGEST = 20.0  # s in which the goal is to be reached
@@ -140,10 +142,10 @@ def main() -> None:
         return
     numbers = Numbers()
     if chosen.tune:
-        search = measured("handmade-search", tried, [(i,) for i in range(CANDIDATES)], chosen.jobs, chosen.again)
+        search = HERE.measured("handmade-search", tried, [(i,) for i in range(CANDIDATES)], chosen.jobs, chosen.again)
         numbers = Numbers(**min(search, key=lambda row: row["cost"])["numbers"])
     jobs = [("policy", None), ("by hand", list(vars(numbers).values()))]
-    policy, hand = measured("handmade", compared, jobs, chosen.jobs, chosen.again)
+    policy, hand = HERE.measured("handmade", compared, jobs, chosen.jobs, chosen.again)
     pairs = [(p, h) for p, h in zip(policy["seconds"], hand["seconds"], strict=True) if p is not None and h is not None]
     times = np.array(pairs)
     less = 1 - times[:, 0] / times[:, 1]

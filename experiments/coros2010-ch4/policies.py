@@ -14,11 +14,12 @@ import argparse
 import json
 import subprocess
 import sys
+from pathlib import Path
 
-from common import Row, measured, ran
-
+from tumble.cli.experiment import Experiment, Row, ran
 from tumble.tasks.policy import shipped
 
+HERE = Experiment(Path(__file__).parent)
 COUNT, SEED = 100, 9001
 TRIALS, TRIALS_SEED, PART = 50, 9200, 10  # trials are done in parts
 SCENARIOS = (
@@ -67,7 +68,7 @@ def main() -> None:
     jobs = [("policy", name, "", SEED, COUNT) for name in shipped()]
     for seed in range(TRIALS_SEED, TRIALS_SEED + TRIALS, PART):
         jobs += [("scenario", name, body, seed, PART) for name, body in SCENARIOS]
-    table(measured("policies", job, jobs, chosen.jobs, chosen.again))
+    table(HERE.measured("policies", job, jobs, chosen.jobs, chosen.again))
 
 
 if __name__ == "__main__":

@@ -13,10 +13,12 @@ those that the walks are compared by.
 
 import argparse
 import math
+from pathlib import Path
 from typing import Any
 
-from common import Row, measured, ran
+from tumble.cli.experiment import Experiment, Row, ran
 
+HERE = Experiment(Path(__file__).parent)
 MASSES = (5.0, 10.0, 15.0)  # kg
 THEIRS = {"simbicon": (30, 70, 100), "task": (0, 10, 10)}  # % of failures; section 4.5.6
 SPEEDS = (4.5, 5.0, 5.5, 6.0, 7.0)  # m/s
@@ -56,13 +58,13 @@ def main() -> None:
         print({name: job(name, 10.0, None, SEED, 4)["failures"] for name in THEIRS}, "of 4 throws of 10 kg fail")
         return
     tried = [one for speed in SPEEDS for one in jobs_of("simbicon", speed, CHOSEN_BY)]
-    rows = measured("robust-speeds", job, tried, chosen.jobs, chosen.again)
+    rows = HERE.measured("robust-speeds", job, tried, chosen.jobs, chosen.again)
     for speed in SPEEDS:
         print(told(rows, "simbicon", speed))
     if chosen.speeds:
         return
     compared = [one for name in THEIRS for one in jobs_of(name, None, SEED)]
-    rows = measured("robust", job, compared, chosen.jobs, chosen.again)
+    rows = HERE.measured("robust", job, compared, chosen.jobs, chosen.again)
     for name in THEIRS:
         print(told(rows, name))
 

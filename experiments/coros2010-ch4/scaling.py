@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import RESULTS, measured
 from matplotlib.figure import Figure
 from table42 import model_of
 
+from tumble.cli.experiment import Experiment
 from tumble.files import replace_file
 from tumble.offline.store import JobStore
 from tumble.tasks.exploring import Exploration
@@ -32,6 +32,7 @@ from tumble.tasks.library import TASKS
 from tumble.tasks.policy import Policy, policy_named
 from tumble.tasks.task import SampledSteps
 
+HERE = Experiment(Path(__file__).parent)
 SEED = 51_000
 EXPLORED = (("heading", 8), ("heading", 32), ("go-to-line-humanoid", 13))
 STATES = 128  # that are explored
@@ -125,16 +126,16 @@ def main() -> None:
         print(iteration("states", 500, 1.0, 9), explored("heading", 8, 16))
         return
     jobs = [("states", size, 1.0, 27) for size in SIZES] + [("actions", 2500, share, 27) for share in SHARES]
-    iterations = measured(
+    iterations = HERE.measured(
         "scaling-iterations", iteration, [*jobs, *(("points", 2500, 1.0, n) for n in SIDES)], 1, chosen.again
     )
     for row in iterations:
         print(row["job"], f"{row['cpu']:.2f} CPU s an iteration of {row['steps']} steps at {row['points']} points")
-    explorations = measured("scaling-exploring", explored, [(*one, STATES) for one in EXPLORED], 1, chosen.again)
+    explorations = HERE.measured("scaling-exploring", explored, [(*one, STATES) for one in EXPLORED], 1, chosen.again)
     for row in explorations:
         each = row["cpu"][-1] / row["tried"][-1]
         print(f"{row['job'][0]}, {row['actions']} actions: {2000 * each / 60:.1f} CPU minutes for 2000 states")
-    draw(explorations, iterations, RESULTS / "scaling.png")
+    draw(explorations, iterations, HERE.results / "scaling.png")
 
 
 if __name__ == "__main__":

@@ -15,17 +15,19 @@ import argparse
 import resource
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import measured
 
+from tumble.cli.experiment import Experiment
 from tumble.tasks.grid import points
 from tumble.tasks.iterating import ENOUGH, Model, iterate
 from tumble.tasks.library import TASKS
 from tumble.tasks.policy import Policy, policy_named, shipped
 from tumble.tasks.task import SampledSteps
 
+HERE = Experiment(Path(__file__).parent)
 SEED, ITERATIONS = 49_000, 3
 THEIRS = {  # epsilon_T, epsilon_N, |T|, |s|, seconds of iteration
     "go-to-line": (3.75, 0.15, 7, 2494, 100), "go-to-line-humanoid": (2.0, 0.3, 24, 2253, 104),
@@ -89,7 +91,7 @@ def main() -> None:
         return
     names = [name for name in (*THEIRS, "heading-speed") if name in shipped()]
     names.sort(key=lambda name: len(points(TASKS[name].make.grid)))
-    rows = measured("table42", iterated, [(name,) for name in names], 1, chosen.again)
+    rows = HERE.measured("table42", iterated, [(name,) for name in names], 1, chosen.again)
     print("| task | theirs: epsilon_T, epsilon_N, trusted, states, s | ours | CPU s | half | MB |")
     print("|---|---|---|---|---|---|")
     for name, row in zip(names, rows, strict=True):

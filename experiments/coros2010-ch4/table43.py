@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Row, commit, write
 
+from tumble.cli.experiment import Experiment, Row
 from tumble.offline.store import JobStore
 from tumble.offline.workers import workers
 from tumble.tasks.exploring import Exploration
@@ -32,6 +32,7 @@ from tumble.tasks.library import HumanoidGoToLine
 from tumble.tasks.metric import Stances, nearest
 from tumble.tasks.task import JudgedStates, SampledSteps, rewards_of
 
+HERE = Experiment(Path(__file__).parent)
 SEED = 50_000
 STATES, THEIRS = 2253, (4806, 4000, 3000, 2000, 1000)
 POINTS = (81, 57, 32, 25, 17)
@@ -166,7 +167,7 @@ def main() -> None:
     )
     if not chosen.quick:
         minutes = round((time.perf_counter() - began) / 60, 2)
-        write("table43", {**result, "theirs": THEIR_ERRORS, "commit": commit(), "minutes": minutes})
+        HERE.write("table43", {**result, "theirs": THEIR_ERRORS, "commit": HERE.commit(), "minutes": minutes})
     print({key: result[key] for key in ("mean_value", "fewer", "viable", "any_actions", "trusted_actions")})
 
 

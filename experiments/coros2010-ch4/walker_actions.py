@@ -27,7 +27,7 @@ import numpy as np
 
 from tumble.characters import character
 from tumble.control.controller import Controller
-from tumble.control.stepping import Strider
+from tumble.control.stepping import StepTaker
 from tumble.files import replace_file
 from tumble.goals.wants import Go
 from tumble.skills.performer import Performer
@@ -48,7 +48,7 @@ CASES = ("gaits", "strides", "rules")
 POLICIES = {"gaits": "go-to-line-humanoid", "strides": "go-to-line-walker"}
 
 
-def goer(case: str) -> tuple[Controller, Strider, np.ndarray]:
+def goer(case: str) -> tuple[Controller, StepTaker, np.ndarray]:
     """Who goes, the walker of it, and the state in which it begins, at the origin along x."""
     if case == "rules":
         scene = Scene(character("biped"), ground=Ground(FRICTION))

@@ -26,7 +26,7 @@ import mujoco
 from tumble.characters.character import Character, Joint, add_sensors
 from tumble.characters.mjcf_body import RawBody, compiled, finished, read_spec
 from tumble.characters.mjcf_guess import check_parts, guessed, limb_of
-from tumble.characters.mjcf_parts import Parts, PartsFile, read_parts
+from tumble.characters.mjcf_parts import BodyParts, PartsFile, read_parts
 from tumble.characters.mjcf_text import checked, read_robot
 from tumble.errors import UserError, check_number
 
@@ -99,7 +99,7 @@ def rebuilt(
         angles = {str(pose): {str(joint): float(angle) for joint, angle in of.items()} for pose, of in poses.items()}
     except (TypeError, ValueError, AttributeError) as error:
         raise UserError(f"not a character of this version of tumble: {error}") from None
-    parts = Parts(root, trunk, head, own_feet, own_hands, own_toes, own_palms, own, angles)
+    parts = BodyParts(root, trunk, head, own_feet, own_hands, own_toes, own_palms, own, angles)
     check_parts(model, parts)
     return _made(text, files, name, parts, float(motor_gain), bool(planar), ())
 
@@ -126,7 +126,13 @@ def _known(xml: str | Path, told: Mapping[str, Any], files: Mapping[str, bytes])
 
 
 def _made(
-    text: str, files: Mapping[str, bytes], name: str, parts: Parts, gain: float, planar: bool, notes: tuple[str, ...]
+    text: str,
+    files: Mapping[str, bytes],
+    name: str,
+    parts: BodyParts,
+    gain: float,
+    planar: bool,
+    notes: tuple[str, ...],
 ) -> Character:
     """The character of a finished text."""
     check_number("motor_gain", gain, 0, above=True)

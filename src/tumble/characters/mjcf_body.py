@@ -17,7 +17,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from tumble.characters.mjcf_parts import Parts
+from tumble.characters.mjcf_parts import BodyParts
 from tumble.characters.mjcf_text import checked
 from tumble.errors import UserError, unknown
 from tumble.maths.rotations import conjugate, multiply, turned
@@ -171,7 +171,7 @@ class RawBody:
         return read_spec(spec.to_xml(), self.meshes)
 
 
-def finished(raw: RawBody, parts: Parts) -> tuple[str, dict[str, bytes], list[str]]:
+def finished(raw: RawBody, parts: BodyParts) -> tuple[str, dict[str, bytes], list[str]]:
     """The text, the meshes and notes of a body whose parts are known: frames turned, parts that overlap let be."""
     spec = raw.spec.copy()
     data, notes = mujoco.MjData(raw.model), list[str]()
@@ -197,7 +197,7 @@ def finished(raw: RawBody, parts: Parts) -> tuple[str, dict[str, bytes], list[st
     return checked(spec.to_xml(), raw.meshes), raw.meshes, notes
 
 
-def _overlaps(model: mujoco.MjModel, parts: Parts) -> list[tuple[str, str]]:
+def _overlaps(model: mujoco.MjModel, parts: BodyParts) -> list[tuple[str, str]]:
     """Pairs of bodies that are in each other in the rest pose."""
     data = mujoco.MjData(model)
     for name, angle in parts.poses["rest"].items():

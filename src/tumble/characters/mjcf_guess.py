@@ -16,7 +16,7 @@ import numpy as np
 
 from tumble.characters.character import Joint
 from tumble.characters.mjcf_body import HINGE, RawBody
-from tumble.characters.mjcf_parts import Parts, Turn
+from tumble.characters.mjcf_parts import BodyParts, Turn
 from tumble.characters.mjcf_poses import rest_pose, spread_pose
 from tumble.errors import UserError, unknown
 from tumble.maths.rotations import conjugate, turned
@@ -40,13 +40,13 @@ SMALL = 0.02  # of the mass: what moves less than that is weak and quiet
 GRAVITY = 9.81
 
 
-def guessed(raw: RawBody, told: Mapping[str, Any]) -> Parts:
+def guessed(raw: RawBody, told: Mapping[str, Any]) -> BodyParts:
     """All parts of a body; refuses told names that are none, and asks for what cannot be told.
 
     Args:
-      told: by the names of `Parts`, what is known.
+      told: by the names of `BodyParts`, what is known.
     """
-    look = _Look(raw)
+    look = _Guesser(raw)
     feet = look.bodies("feet", told.get("feet"), look.feet)
     check_feet(feet, look.names)
     upright = told.get("upright") or look.upright(feet)
@@ -67,7 +67,7 @@ def guessed(raw: RawBody, told: Mapping[str, Any]) -> Parts:
         arms = [[name for name in joints if joints[name].group == limb] for limb in limbs]
         spread = spread_pose(raw, poses["rest"], hands, arms, upright)
         poses |= {} if spread is None else {"t-pose": spread}
-    parts = Parts(look.root, trunk, head, feet, hands, toes, palms, joints, poses, upright)
+    parts = BodyParts(look.root, trunk, head, feet, hands, toes, palms, joints, poses, upright)
     check_parts(raw.model, parts)
     return parts
 
@@ -81,7 +81,7 @@ def words_of(name: str) -> list[str]:
     return found
 
 
-class _Look:
+class _Guesser:
     """A body as it stands: its bodies by name, where they are, what they are called."""
 
     def __init__(self, raw: RawBody) -> None:
@@ -366,7 +366,7 @@ def _joint(name: str, given: Any) -> Joint:
     return joint
 
 
-def check_parts(model: mujoco.MjModel, parts: Parts) -> None:
+def check_parts(model: mujoco.MjModel, parts: BodyParts) -> None:
     """Refuse parts that a model has not, and poses that name joints without a motor."""
     bodies = [model.body(i).name for i in range(1, model.nbody)]
     sites = [model.site(i).name for i in range(model.nsite)]

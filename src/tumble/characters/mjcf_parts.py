@@ -34,7 +34,7 @@ ABOUT = """\
 
 
 @dataclass(frozen=True)
-class Parts:
+class BodyParts:
     """Parts of a body by role, all of them known; see `Character` for what they mean.
 
     Attributes:

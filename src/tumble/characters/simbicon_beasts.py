@@ -73,6 +73,11 @@ LIMBS = {"arm": ("shoulder", "elbow"), "leg": ("hip", "knee", "ankle", "toe")}
 GROUPS = {"neck": "torso", "head": "torso", "tail": "tail"} | {
     f"{side}_{joint}": f"{side}_{limb}" for side, _ in SIDES for limb, joints in LIMBS.items() for joint in joints
 }
+BIRD_REST = {  # rad
+    f"{side}_{joint}_bend": angle
+    for side, _ in SIDES
+    for joint, angle in (("hip", 0.35), ("knee", -0.75), ("ankle", 0.4))
+}
 
 
 def big_bird() -> Character:
@@ -83,17 +88,13 @@ def big_bird() -> Character:
         make = SimbiconMaker(BIG_BIRD)
         body = make.bone(make.spec.worldbody, "body", (0, 0, 0.8), None, (0, 0, 0), 20, (0.39, 0.34, 0.40))
         body.add_freejoint(name="root")
-        _bird_trunk(make, body)
-        _bird_head(make, body)
-        for side, sign in SIDES:
-            _bird_leg(make, body, side, sign)
+        _bird_parts(make, body)
         return make.finish(character)
 
-    rest = {f"{side}_{joint}_bend": angle for side, _ in SIDES
-            for joint, angle in (("hip", 0.35), ("knee", -0.75), ("ankle", 0.4))}  # fmt: skip
     character = Character(
         name="big-bird", build=build, joints=actuated(BIG_BIRD, GROUPS), root="body", trunk="neck", head="head",
-        feet=("left_foot", "right_foot"), hands=(), arms=(), poses={"rest": rest}, origin={"kind": "big-bird"},
+        feet=("left_foot", "right_foot"), hands=(), arms=(), poses={"rest": dict(BIRD_REST)},
+        origin={"kind": "big-bird"},
     )  # fmt: skip
     return character
 
@@ -106,20 +107,23 @@ def planar_bird() -> Character:
         make = SimbiconMaker(PLANAR_BIRD)
         body = make.bone(make.spec.worldbody, "body", (0, 0, 0), None, (0, 0, 0), 20, (0.39, 0.34, 0.40))
         planar_root(body)
-        _bird_trunk(make, body)
-        _bird_head(make, body, stiff=True)
-        for side, sign in SIDES:
-            _bird_leg(make, body, side, sign)
+        _bird_parts(make, body, stiff=True)
         return make.finish(character)
 
-    rest = {f"{side}_{joint}_bend": angle for side, _ in SIDES
-            for joint, angle in (("hip", 0.35), ("knee", -0.75), ("ankle", 0.4))}  # fmt: skip
     character = Character(
         name="planar-bird", build=build, joints=actuated(PLANAR_BIRD, GROUPS), root="body", trunk="neck", head="head",
-        feet=("left_foot", "right_foot"), hands=(), arms=(), poses={"rest": rest}, planar=True,
+        feet=("left_foot", "right_foot"), hands=(), arms=(), poses={"rest": dict(BIRD_REST)}, planar=True,
         origin={"kind": "planar-bird"},
     )  # fmt: skip
     return character
+
+
+def _bird_parts(make: SimbiconMaker, body: Any, stiff: bool = False) -> None:
+    """All that hangs on the body; neck and head are a part of it where they are stiff."""
+    _bird_trunk(make, body)
+    _bird_head(make, body, stiff)
+    for side, sign in SIDES:
+        _bird_leg(make, body, side, sign)
 
 
 def _bird_trunk(make: SimbiconMaker, body: Any) -> None:

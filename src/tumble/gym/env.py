@@ -13,7 +13,7 @@ import numpy as np
 from tumble.errors import check_number
 from tumble.gym.actions import Actions
 from tumble.gym.episodes import Episode, Episodes
-from tumble.gym.stage import RENDER_MODES, Stage
+from tumble.gym.stage import RENDER_MODES, EpisodeStage
 from tumble.scenarios import History
 from tumble.world.sims import Sims
 
@@ -51,7 +51,7 @@ class TrialEnv(gymnasium.Env[np.ndarray, np.ndarray]):
           width, height: of pictures, pixels.
           options: fields of the scenario.
         """
-        self.stage = Stage(scenario, character, drive, normalized, render_mode, (width, height), options)
+        self.stage = EpisodeStage(scenario, character, drive, normalized, render_mode, (width, height), options)
         self.render_mode = render_mode
         self.observation_space, self.action_space = self.stage.observation_space, self.stage.action_space
         self._episodes = self._built()

@@ -42,7 +42,7 @@ KEPT = 64  # frames that are kept for all rows before the histories get them
 
 
 @dataclass(frozen=True)
-class Outcome:
+class EpisodeOutcome:
     """How an episode went, as `Result` has it, without figures of wall time: nothing else differs from run to run."""
 
     success: bool
@@ -162,13 +162,13 @@ class Episodes:
         """What a row is judged by, up to now."""
         return self._note(row)
 
-    def outcome(self, row: int) -> Outcome:
+    def outcome(self, row: int) -> EpisodeOutcome:
         """How the episode of a row went, which is over."""
         history = self._note(row)
         over = bool(self.terminated[row] or self.truncated[row])
         success = over and bool(self.scenario.success(history))
         metrics = history.metrics() | self.scenario.metrics(history)
-        return Outcome(success, {name: value for name, value in metrics.items() if "wall" not in name})
+        return EpisodeOutcome(success, {name: value for name, value in metrics.items() if "wall" not in name})
 
     def _push(self, rows: np.ndarray) -> None:
         """Have what pushes in rows push in the next frame."""

@@ -20,7 +20,7 @@ from tumble.world.scene import Scene
 RENDER_MODES = ("rgb_array",)
 
 
-class Stage:
+class EpisodeStage:
     """Where episodes of a scenario go on, and how they are told and shown.
 
     Attributes:

@@ -16,7 +16,7 @@ from gymnasium.vector.utils import batch_space
 from tumble.errors import UserError, check_number
 from tumble.gym.env import SEEDS
 from tumble.gym.episodes import Episodes
-from tumble.gym.stage import RENDER_MODES, Stage
+from tumble.gym.stage import RENDER_MODES, EpisodeStage
 from tumble.world.sims import Sims
 
 
@@ -47,7 +47,7 @@ class TrialVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
           UserError: every seed of the scenario has a scene of its own, which the rows of one Sims share.
         """
         check_number("num_envs", num_envs, 1, 1e5)
-        self.stage = Stage(scenario, character, drive, normalized, render_mode, (width, height), options)
+        self.stage = EpisodeStage(scenario, character, drive, normalized, render_mode, (width, height), options)
         if self.stage.strewn:
             raise UserError(
                 f"every seed of '{scenario}' has a scene of its own, and rows share one;"

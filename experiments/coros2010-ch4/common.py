@@ -1,1 +1,0 @@
-../alborno2016/common.py
