@@ -107,7 +107,11 @@ def _watching(desk: Desk) -> None:
         ui.label("You are watching.").classes("grow")
         ask = ui.button("ask for control").props("flat dense no-caps data-testid=panel-ask")
         ask.on("click", js_handler="() => tumble.link.send({ type: 'ask' })")
-    desk.shows(lambda: row.set_visibility(not desk.controls))
+
+    def show() -> None:
+        row.set_visibility(not desk.controls)
+
+    desk.shows(show)
 
 
 def _face(desk: Desk, view: View) -> None:

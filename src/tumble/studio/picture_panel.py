@@ -63,11 +63,11 @@ def _ghosts(view: View) -> None:
 
 def camera_menu() -> None:
     """A button with the camera's views. They are looked at where they are chosen; the server is not asked."""
-    with ui.button(icon="videocam").props("flat round data-testid=camera title=camera").classes("camera"):
-        with ui.menu().props("auto-close"):
-            _item("everybody and everything (f)", "frame()", "view-all")
-            for name in VIEWS:
-                _item(name, f"look('{name}')", f"view-{name}")
+    button = ui.button(icon="videocam").props("flat round data-testid=camera title=camera").classes("camera")
+    with button, ui.menu().props("auto-close"):
+        _item("everybody and everything (f)", "frame()", "view-all")
+        for name in VIEWS:
+            _item(name, f"look('{name}')", f"view-{name}")
 
 
 def _item(label: str, call: str, mark: str) -> None:
