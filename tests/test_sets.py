@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 
 from tumble.characters import biped, humanoid
+from tumble.cli.run_command import main
+from tumble.cli.run_options import parse
+from tumble.cli.trial_jobs import recipe_of
 from tumble.errors import UserError
-from tumble.live.recording import Recorder
+from tumble.live.recording import Recorder, Recording
 from tumble.live.set_file import LARGEST, decode_set, encode_set, load_set, save_set
 from tumble.planners import CPBPSettings
 from tumble.scenarios import SCENARIOS, Trial
@@ -25,7 +28,7 @@ WHOLE = (
 )
 
 
-def standing(**settings) -> Trial:
+def standing() -> Trial:
     """A trial of somebody who stands."""
     return Trial(SCENARIOS["stand"].make(), 0, "cpbp", settings=CPBPSettings(samples=8, horizon=0.2), threads=1)
 
@@ -124,3 +127,18 @@ def test_a_recording_through_changes_of_a_set_replays(tmp_path):
     recording = recorder.recording
     assert len(recording.parts) == len(WHOLE) + 2 and recording.first_difference() is None
     assert np.isfinite(trial.session.world.state).all()
+
+
+def test_run_takes_a_set(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    save_set("set.json", WHOLE)
+    small = ["--seconds", "0.1", "--samples", "4", "--horizon", "0.2", "--threads", "1"]
+    assert main(["stand", "--set", "set.json", "--record", "run.npz", *small]) == 0
+    recording = Recording.load("run.npz")
+    assert pieces_of(recording.scene().props) == list(WHOLE) and recording.first_difference() is None
+    words = ["stand", "--set", "set.json", *small]
+    recipe = recipe_of(words, parse(words))
+    assert recipe.arguments[-1] == str(tmp_path / "set.json") and recipe.mark  # workers stand elsewhere
+    save_set("in.json", [Box("block", (0.0, 0.0, 0.2), (0.3, 0.3, 0.2))])
+    with pytest.raises(UserError, match="'block' would be .* deep in the character"):
+        main(["stand", "--set", "in.json", *small])

@@ -31,8 +31,8 @@ from tumble.world.scene import Scene
 class Choice:
     """What is played; options of the scenario and proportions of the character are those not at their defaults.
 
-    The stance is for scenarios that want balance, where it is not to be the scenario's own. What people have placed, and
-    the names of what they have removed, change the scenario's set; another scenario has its own again.
+    The stance is for scenarios that want balance, where it is not to be the scenario's own. What people have placed,
+    and the names of what they have removed, change the scenario's set; another scenario has its own again.
     """
 
     scenario: str = "stand"

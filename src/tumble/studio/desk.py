@@ -44,7 +44,7 @@ class Desk:
         try:
             if not self.controls:
                 raise UserError(WATCHING)
-            await asyncio.wrap_future(self.stage.post(job))
+            await asyncio.wrap_future(self.stage.post(lambda: self.stage.dresser.remembered(job)))
         except UserError as error:
             if self.here:
                 ui.notify(str(error), type="negative", multi_line=True)

@@ -17,6 +17,8 @@ KEYS = {
     f"1 to {len(TOOLS)}": "tools, from top to bottom",
     "f": "see everybody and everything",
     "W A S D, arrows": "walk there, seen from the camera; with Shift faster",
+    "Ctrl+Z": "take back what was done to set, settings or wants; with Shift do it again",
+    "Del, [, ]": "delete, or turn, the thing of the set that is chosen",
     "?": "this card",
 }
 POINTERS = {

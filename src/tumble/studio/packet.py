@@ -25,6 +25,7 @@ import numpy as np
 
 from tumble.control.controller import Report
 from tumble.live.commands import Drag
+from tumble.world.dressing import pieces_of
 from tumble.world.props import Crate, handle_name
 from tumble.world.scene import Scene
 
@@ -62,12 +63,15 @@ def describe(scene: Scene) -> dict[str, Any]:
         {"name": model.body(i).name, "bone": scene.whose(i) is not None, "geoms": [], **_mass(model, i)}
         for i in range(model.nbody)
     ]
+    pieces = {piece.name for piece in pieces_of(scene.props)}
     for i in range(model.ngeom):
         shape = SHAPES.get(mujoco.mjtGeom(model.geom_type[i]))
         if shape is None or model.geom_group[i] >= HIDDEN or not model.geom_rgba[i, 3]:
             continue
         kind, sizes = shape
         geom = _geom(kind, model.geom_size[i, :sizes], model.geom_pos[i], model.geom_quat[i], model.geom_rgba[i])
+        if (name := model.geom(i).name.partition(".")[0]) in pieces:
+            geom["prop"] = name
         if kind == "mesh":
             geom |= _triangles(model, int(model.geom_dataid[i]))
         if scene.ground.depth and not model.geom_bodyid[i] and model.geom_conaffinity[i]:

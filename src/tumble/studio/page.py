@@ -30,6 +30,7 @@ from tumble.studio.panels import BLUR, SIGHTS, TOOLS, TOUCHES, cost_panel, direc
 from tumble.studio.picture_panel import camera_menu, picture_panel
 from tumble.studio.presets import Presets
 from tumble.studio.script_panel import script_panel
+from tumble.studio.set_panel import STEP, SetPanel
 from tumble.studio.tree_panel import tree_panel
 from tumble.studio.walk_panel import walk_panel
 
@@ -53,8 +54,9 @@ def build(hub: Hub, presets: Presets, visitor: str) -> None:
     sights = {option: on for option, (_, on) in SIGHTS.items()}
     view = View(key, tool="hand", hand="left", faces=False, dark=False, **start, **sights).classes("view")
     view.props("data-testid=view")
+    things = SetPanel(desk, view)
     with ui.right_drawer(top_corner=True, bottom_corner=True).props("width=320 breakpoint=800").classes("side") as side:
-        _panels(desk, view)
+        _panels(desk, view, things)
     desk.shows(lambda: _face(desk, view))
     choose_tool = _tools(view)
     _button("tune", side.toggle, "panels", "menu").classes("menu")
@@ -63,12 +65,12 @@ def build(hub: Hub, presets: Presets, visitor: str) -> None:
     with ui.element("div").classes("bottom"):
         _transport(desk)
         TimelineBar().classes("grow")
-    ui.keyboard(on_key=lambda event: _key(desk, choose_tool, show_help, event))
+    ui.keyboard(on_key=lambda event: _key(desk, choose_tool, show_help, things, event))
     hub.admit(key, visitor, desk.show)
     desk.client.on_delete(lambda: hub.forget(key))
 
 
-def _panels(desk: Desk, view: View) -> None:
+def _panels(desk: Desk, view: View, things: SetPanel) -> None:
     """Tabs of the drawer. One is filled when it is first opened, and kept: a page that loads is built in a frame."""
     empty: dict[str, Callable[[], None]] = {
         "direct": lambda: direct_panel(desk),
@@ -80,6 +82,7 @@ def _panels(desk: Desk, view: View) -> None:
         "body": lambda: body_panel(desk),
         "touch": lambda: touch_panel(view),
         "picture": lambda: picture_panel(desk, view),
+        "set": things.build,
     }
     boxes: dict[str, ui.column] = {}
     _watching(desk)
@@ -189,18 +192,27 @@ def _button(icon: str, act: object, about: str, mark: str) -> ui.button:
 
 
 async def _key(
-    desk: Desk, choose_tool: Callable[[str], None], show_help: Callable[[], None], event: KeyEventArguments
+    desk: Desk, choose_tool: Callable[[str], None], show_help: Callable[[], None], things: SetPanel,
+    event: KeyEventArguments,
 ) -> None:  # fmt: skip
     """Do what a key is for: see `tumble.studio.help_card`."""
     held = event.modifiers
-    if not event.action.keydown or event.action.repeat or held.ctrl or held.meta or held.alt:
+    if not event.action.keydown or event.action.repeat or held.alt:
         return
     stage, name = desk.stage, event.key.name
+    if held.ctrl or held.meta:
+        if name in ("z", "Z"):
+            await desk.do(stage.dresser.redo if held.shift else stage.dresser.undo)
+        return
     jobs = {" ": stage.pause if stage.playing else stage.play, ".": stage.advance, "r": stage.reset, "n": stage.again}
     if name in jobs:
         await desk.do(jobs[name])
     elif name == "?":
         show_help()
+    elif name == "Delete":
+        await things.remove()
+    elif name in ("[", "]"):
+        await things.turn(STEP if name == "[" else -STEP)
     elif name == "f":
         ui.run_javascript("tumble.view?.frame()")
     elif name.isdigit() and 1 <= int(name) <= len(TOOLS):

@@ -41,6 +41,7 @@ TOOLS = {
     "target": ("my_location", "Reach where you click (5)"),
     "go": ("directions_walk", "Go where you click, take what you click; drag where to face there, if it can (6)"),
     "carve": ("terrain", "Set a gap or a stone where you click, or take the one away that you click (7)"),
+    "set": ("category", "Choose things of the set, and drag them elsewhere (8)"),
 }
 # option of the view: label, unit, low, high, start
 TOUCHES = {

@@ -71,12 +71,11 @@ def moved_into(scene: Scene, state: np.ndarray, old: Scene) -> np.ndarray:
 def check_room(scene: Scene, state: np.ndarray, names: Collection[str]) -> None:
     """Refuse a state in which one of these props is deep in somebody."""
     data, model = scene.show(state), scene.model
-    for contact in data.contact:
-        if contact.dist > -DEEP:
-            continue
-        for mine, other in (contact.geom, contact.geom[::-1]):
+    for i in np.flatnonzero(data.contact.dist < -DEEP):
+        pair, depth = data.contact.geom[i].tolist(), -float(data.contact.dist[i])
+        for mine, other in (pair, pair[::-1]):
             name = model.geom(mine).name.partition(".")[0]
             prefix = scene.whose(int(model.geom_bodyid[other]))
             if name in names and prefix is not None:
                 who = prefix.rstrip("/") or "the character"
-                raise UserError(f"'{name}' would be {-contact.dist:.2f} m deep in {who}; put it somewhere else")
+                raise UserError(f"'{name}' would be {depth:.2f} m deep in {who}; put it somewhere else")

@@ -2,11 +2,14 @@
  * The view: the simulated scene, to watch and to touch.
  *
  * A component of NiceGUI. Its props: `client` (id for the socket), `tool` (hand, push, throw, blast, target, go,
- * carve), `mass` and `speed` of a throw (kg, m/s), `force` of a push (N), `blast` (m/s), `gap` (width, m), `hand` that
+ * carve, set), `mass` and `speed` of a throw (kg, m/s), `force` of a push (N), `blast` (m/s), `gap` (width, m), `hand` that
  * reaches for a target (left, right), `faces` (whether a place is pointed at with a heading), `follow` (the camera goes
  * with the one of the cast whose name is `whom`, '' for the scene's own), `futures`, `contacts`, `nodes`, `metres` and
  * `balance` (whether they are drawn), `trails` (names of bodies that leave one), `onion` (frames between ghosts of the
  * past, 0 for none), `dark`, `steering` (the stick on the screen; always there on touch screens).
+ *
+ * With the tool `set`, what a click chooses is told to the server as the event `pick`; `picked` is what is chosen, `grid`
+ * the width (m) of that on which things are put down.
  *
  * It opens with everybody in sight, and looks again where the cast is another one.
  *
@@ -18,6 +21,7 @@ import { Aim } from "tumble-studio/aim.js";
 import { Balance } from "tumble-studio/balance.js";
 import { slowBeat } from "tumble-studio/beat.js";
 import { Eye } from "tumble-studio/camera.js";
+import { Carry } from "tumble-studio/carry.js";
 import { Figure } from "tumble-studio/figure.js";
 import { Ghosts } from "tumble-studio/ghosts.js";
 import { Hud } from "tumble-studio/hud.js";
@@ -37,6 +41,8 @@ const NEAR = 12; // m: farther things are not what is meant by all
 
 export default {
   template: `<div class="ts-view" data-testid="view"><canvas></canvas></div>`,
+
+  emits: ["pick"],
 
   props: {
     client: { type: String, default: "" },
@@ -58,6 +64,8 @@ export default {
     trails: { type: Array, default: () => [] },
     onion: { type: Number, default: 0 },
     dark: { type: Boolean, default: false },
+    picked: { type: String, default: "" },
+    grid: { type: Number, default: 0 },
     steering: { type: Boolean, default: false },
   },
 
@@ -71,6 +79,7 @@ export default {
     nodes: "wake",
     metres: "wake",
     whom: "wake",
+    picked: "wake",
     trails: "again",
     onion: "again",
     balance: "again",
@@ -108,15 +117,17 @@ export default {
     this.ghostsOfPast = new Onion(this.figure, this.past);
     this.standing = new Balance();
     this.rulers = new Metres();
-    const { figure, lines, ghosts, marks, leave, ghostsOfPast, standing, rulers } = this;
-    this.parts = [figure, lines, ghosts, marks, leave, ghostsOfPast, standing, rulers];
+    this.carry = new Carry(this.figure);
+    const { figure, lines, ghosts, marks, leave, ghostsOfPast, standing, rulers, carry } = this;
+    this.parts = [figure, lines, ghosts, marks, leave, ghostsOfPast, standing, rulers, carry];
     for (const { object } of this.parts) this.stage.world.add(object);
     this.stage.setDark(this.dark);
     this.eye = new Eye(canvas, this.wake);
     this.eye.setFollow(this.follow);
     const { eye, wake } = this;
     const aim = new Aim(canvas, eye.camera, figure);
-    this.touch = new Touch(this.$el, canvas, { aim, marks, figure, eye, wake, settings: () => this.$props });
+    const pick = (name) => this.$emit("pick", name);
+    this.touch = new Touch(this.$el, canvas, { aim, marks, figure, eye, wake, pick, settings: () => this.$props });
     this.steer = new Steering(this.$el, eye, wake);
 
     this.coarse = window.matchMedia("(pointer: coarse)").matches;
@@ -208,7 +219,8 @@ export default {
       const { root } = this.figure;
       this.lines.draw(camera, root, this.futures);
       this.ghosts.draw(this.nodes);
-      const { spring: drag, way } = this.touch;
+      const { spring: drag, way, carried } = this.touch;
+      this.carry.show(this.picked, carried);
       this.leave.draw(camera);
       this.rulers.draw(this.followed().position, this.metres);
       const flashing = this.marks.draw(camera, root, { contacts: this.contacts, drag, way });
@@ -243,12 +255,8 @@ export default {
     /** Everybody, and things that are near. */
     frameAll() {
       if (!this.figure.scene) return;
-      const { cast, bodies } = this.figure.scene;
-      const people = cast.flatMap(({ bones }) => bones);
-      const { position } = this.followed();
-      const near = (i) => this.figure.groups[i].position.distanceTo(position) < NEAR;
-      const things = bodies.flatMap(({ bone, geoms }, i) => (i && !bone && geoms.length && near(i) ? [i] : []));
-      this.eye.frame(this.places([...people, ...things]));
+      const people = this.places(this.figure.scene.cast.flatMap(({ bones }) => bones));
+      this.eye.frame([...people, ...this.carry.corners(this.followed().position, NEAR)]);
       this.wake();
     },
 
