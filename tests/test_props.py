@@ -19,7 +19,7 @@ from tumble.world.props import (
     Companion,
     Crate,
     Ramp,
-    Stairs,
+    Staircase,
     Stone,
     boxes_of,
     prop_recipe,
@@ -320,7 +320,7 @@ ANA = Companion("ana", biped(legs=1.1).recipe, (1.0, 2.0), 0.5, (1.0, 0.0, 0.5))
         Box("b", (1.0, 2.0, 3.0), (0.1, 0.2, 0.3), 0.5),
         Ball("lies", 0.2, 3.0, place=(1.0, 2.0, 0.2), friction=0.3, bounce=0.5),
         Ramp("e", (1.0, 2.0, 0.2), (1.0, 0.5, 0.2), 0.4, friction=0.1),
-        Stairs("f", (1.0, 2.0, 0.4), (0.6, 0.5, 0.4), 0.4, steps=3),
+        Staircase("f", (1.0, 2.0, 0.4), (0.6, 0.5, 0.4), 0.4, steps=3),
         Crate("c", turn=0.5, handles=((0.0, 0.1, 0.2),)),
         ANA,
         Stone("d", (1.0, 0.2, 0.1), 0.3, tilt=(0.1, -0.05), depth=0.2),
@@ -334,7 +334,7 @@ def test_a_recipe_makes_the_same_prop(prop):
 
 
 def test_every_kind_of_prop_is_under_contract():
-    assert set(PROPS.values()) == {Ball, Box, Ramp, Stairs, Crate, Companion, Stone}
+    assert set(PROPS.values()) == {Ball, Box, Ramp, Staircase, Crate, Companion, Stone}
 
 
 STRANGE = "not a scene of this version of tumble"
@@ -411,7 +411,7 @@ def test_a_crate_slides_down_a_slippery_ramp(friction, slides):
 
 
 def test_steps_of_stairs_are_boxes_that_rise():
-    stairs = Stairs("stairs", (2.0, 1.0, 0.3), (0.6, 0.5, 0.3), turn=np.pi / 2, steps=3)
+    stairs = Staircase("stairs", (2.0, 1.0, 0.3), (0.6, 0.5, 0.3), turn=np.pi / 2, steps=3)
     boxes = stairs.boxes
     assert [box.name for box in boxes] == ["stairs", "stairs.1", "stairs.2"] and all(box.ground for box in boxes)
     assert [box.middle[2] + box.half[2] for box in boxes] == pytest.approx([0.2, 0.4, 0.6])

@@ -16,13 +16,13 @@ from tumble.live.set_file import LARGEST, decode_set, encode_set, load_set, save
 from tumble.planners import CPBPSettings
 from tumble.scenarios import SCENARIOS, Trial
 from tumble.world.dressing import MOST, pieces_of
-from tumble.world.props import Ball, Box, Companion, Crate, Ramp, Stairs, Stone
+from tumble.world.props import Ball, Box, Companion, Crate, Ramp, Staircase, Stone
 from tumble.world.scene import Scene
 
 WHOLE = (
     Box("wall", (3.0, 0.0, 1.0), (0.1, 2.0, 1.0), 0.3, friction=0.4, bounce=0.2),
     Ramp("ramp", (0.0, 3.0, 0.2), (1.0, 0.5, 0.2)),
-    Stairs("stairs", (0.0, -3.0, 0.3), (0.6, 0.5, 0.3), steps=3),
+    Staircase("stairs", (0.0, -3.0, 0.3), (0.6, 0.5, 0.3), steps=3),
     Crate("crate", (2.0, 2.0, 0.2), mass=3.0, bounce=0.1),
     Ball("ball", 0.1, 0.5, place=(2.0, 1.0, 0.1)),
 )
@@ -140,5 +140,5 @@ def test_run_takes_a_set(tmp_path, monkeypatch):
     recipe = recipe_of(words, parse(words))
     assert recipe.arguments[-1] == str(tmp_path / "set.json") and recipe.mark  # workers stand elsewhere
     save_set("in.json", [Box("block", (0.0, 0.0, 0.2), (0.3, 0.3, 0.2))])
-    with pytest.raises(UserError, match="'block' would be .* deep in the character"):
+    with pytest.raises(UserError, match=r"'block' would be .* deep in the character"):
         main(["stand", "--set", "in.json", *small])

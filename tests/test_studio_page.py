@@ -25,7 +25,7 @@ from tumble.studio.desk import Desk  # noqa: E402
 from tumble.studio.elements import View  # noqa: E402
 from tumble.studio.server import bind, server_for  # noqa: E402
 
-LARGEST = 100  # elements of a page that nobody has touched; each is a dozen objects, and 0.2 ms of the event loop
+LARGEST = 110  # elements of a page that nobody has touched; each is a dozen objects, and 0.2 ms of the event loop
 
 
 @contextlib.asynccontextmanager

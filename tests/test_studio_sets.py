@@ -18,7 +18,7 @@ from tumble.studio.requests import Move, decode
 from tumble.studio.stage import Stage
 from tumble.studio.templates import TEMPLATES, changed, form, template
 from tumble.studio.undo import Snapshot, Undo
-from tumble.world.props import Ball, Box, Crate, Ramp, Stairs
+from tumble.world.props import Ball, Box, Crate, Ramp, Staircase
 
 
 class Seats:
@@ -177,7 +177,7 @@ def test_a_change_while_time_stands_still_is_shown_and_the_past_is_not_changed(s
 
 
 def test_shapes_say_which_thing_they_are_of(stage):
-    pieces = (STEP, Ramp("ramp", (3, 0, 0.1), (1, 1, 0.1)), Stairs("stairs", (0, 3, 0.2), (0.4, 0.4, 0.2), steps=2))
+    pieces = (STEP, Ramp("ramp", (3, 0, 0.1), (1, 1, 0.1)), Staircase("stairs", (0, 3, 0.2), (0.4, 0.4, 0.2), steps=2))
     stage.dresser.put(*pieces)
     told = describe(stage.trial.scene)
     names = [geom["prop"] for body in told["bodies"] for geom in body["geoms"] if "prop" in geom]
@@ -229,9 +229,11 @@ def test_a_set_is_built_dragged_undone_saved_and_loaded(tmp_path):
         assert names == {"box", "crate"}
         window.part("set-delete").click()
         window.until("!" + has % "crate")
-        page.locator("input[type=file]").set_input_files(tmp_path / "set.json")
-        window.until(has % "crate")
         (tmp_path / "bad.json").write_text("{}")
-        page.locator("input[type=file]").set_input_files(tmp_path / "bad.json")
+        for name in ("set.json", "bad.json"):
+            with page.expect_file_chooser() as chooser:
+                window.part("set-load").click()
+            chooser.value.set_files(tmp_path / name)
+            window.until(has % "crate")
         page.get_by_text("bad.json is no file of a set").wait_for()
         assert not window.complaints

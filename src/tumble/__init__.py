@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from tumble.scenarios import SCENARIOS, Scenario, Trial, run_trial
     from tumble.skills.performer import Performer
     from tumble.walking import Walker, WalkSettings
-    from tumble.world.props import Ball, Box, Companion, Crate, Ramp, Stairs
+    from tumble.world.props import Ball, Box, Companion, Crate, Ramp, Staircase
     from tumble.world.scene import Ground, Scene
     from tumble.world.sims import Sims
 
@@ -67,7 +67,7 @@ _HOMES = {
         "Planner",
         "SMCSettings",
     ),
-    "world.props": ("Ball", "Box", "Companion", "Crate", "Ramp", "Stairs"),
+    "world.props": ("Ball", "Box", "Companion", "Crate", "Ramp", "Staircase"),
     "live.recording": ("Recorder", "Recording"),
     "scenarios": ("SCENARIOS", "Scenario", "Trial", "run_trial"),
     "world.scene": ("Ground", "Scene"),
@@ -123,7 +123,7 @@ __all__ = [
     "Session",
     "SetParameter",
     "Sims",
-    "Stairs",
+    "Staircase",
     "StayOn",
     "Term",
     "Throw",

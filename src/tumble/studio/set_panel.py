@@ -16,7 +16,7 @@ from typing import Any
 from nicegui import ui
 
 from tumble.errors import UserError
-from tumble.live.set_file import LARGEST, decode_set, encode_set
+from tumble.live.set_file import decode_set, encode_set
 from tumble.studio.desk import Desk
 from tumble.studio.dresser import snapped
 from tumble.studio.elements import View
@@ -30,6 +30,15 @@ GRID = 0.25
 AHEAD = 1.2  # m between whom one directs and what is placed before it
 FREE = 0.25  # m that it is placed farther away where something is in the way
 STEP = math.radians(15.0)  # of a turn by a key
+MOST = 48 << 10  # characters of a file that a browser sends; a message has at most 64 KiB
+CHOOSE = f"""() => {{
+  const input = Object.assign(document.createElement("input"), {{ type: "file", accept: ".json" }});
+  input.onchange = async () => {{
+    const [file] = input.files;
+    emit(file.name, file.size > {MOST} ? `${{file.size}} bytes, at most {MOST} are sent` : await file.text());
+  }};
+  input.click();
+}}"""
 
 
 class SetPanel:
@@ -107,10 +116,8 @@ class SetPanel:
             undo = self._button("undo", lambda: self.desk.do(dresser.undo), "take back (Ctrl+Z)")
             redo = self._button("redo", lambda: self.desk.do(dresser.redo), "do again (Ctrl+Shift+Z)")
             self._button("download", self._save, "save the set as a file").props("data-testid=set-save")
-            load = ui.upload(on_upload=self._load, max_file_size=LARGEST, auto_upload=True)
-            load.props("accept=.json data-testid=set-load").classes("hidden")
-            load.on("rejected", lambda: ui.notify(f"a set is a .json of at most {LARGEST} bytes", type="negative"))
-            self._button("upload_file", lambda: load.run_method("pickFiles"), "load a set from a file")
+            load = self._button("upload_file", None, "load a set from a file").props("data-testid=set-load")
+            load.on("click", self._load, js_handler=CHOOSE)
         menu = ui.select([], label="chosen").props("dense options-dense clearable data-testid=chosen").classes("wide")
         menu.on("update:model-value", lambda: self.pick(str(menu.value or "")))
         menu.on("popup-hide", js_handler=BLUR)
@@ -188,15 +195,15 @@ class SetPanel:
 
     async def _load(self, event: Any) -> None:
         """Put a file's things into the set; what is wrong with it is told, and nothing changes."""
+        name, text = (str(one) for one in event.args)
         try:
-            pieces = decode_set(await event.file.read(), event.file.name[:80])
+            pieces = decode_set(text.encode("utf-8", "replace"), name[:80])
         except UserError as error:
             ui.notify(str(error), type="negative", multi_line=True)
         else:
             await self.desk.do(lambda: self.desk.stage.dresser.put(*pieces))
-        event.sender.reset()
 
-    def _button(self, icon: str, act: Callable[[], Any], about: str) -> ui.button:
+    def _button(self, icon: str, act: Callable[[], Any] | None, about: str) -> ui.button:
         button = ui.button(icon=icon, on_click=act).props(f"flat round dense data-testid={icon}")
         button.props["title"] = about
         return button.on("click", js_handler=BLUR)

@@ -14,7 +14,7 @@ from typing import Any
 
 from tumble.errors import choose
 from tumble.world.dressing import Piece
-from tumble.world.props import Ball, Box, Crate, Ramp, Stairs
+from tumble.world.props import Ball, Box, Crate, Ramp, Staircase
 
 At = tuple[float, float]
 
@@ -30,7 +30,7 @@ TEMPLATES: Mapping[str, Callable[[str, At, float], Piece]] = {
     "bar": _box((0.03, 1.0, 0.03), ground=True, bottom=1.3),
     "hurdle": _box((0.04, 0.8, 0.12), ground=True),
     "ramp": lambda name, at, turn: Ramp(name, (*at, 0.15), (1.0, 0.6, 0.15), turn),
-    "stairs": lambda name, at, turn: Stairs(name, (*at, 0.3), (0.7, 0.6, 0.3), turn, steps=4),
+    "stairs": lambda name, at, turn: Staircase(name, (*at, 0.3), (0.7, 0.6, 0.3), turn, steps=4),
     "crate": lambda name, at, turn: Crate(name, (*at, 0.2), turn=turn),
     "ball": lambda name, at, turn: Ball(name, 0.12, 0.5, place=(*at, 0.12), bounce=0.6),
 }

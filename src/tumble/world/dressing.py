@@ -15,11 +15,11 @@ import mujoco
 import numpy as np
 
 from tumble.errors import UserError
-from tumble.world.props import Ball, Box, Crate, Prop, Ramp, Stairs
+from tumble.world.props import Ball, Box, Crate, Prop, Ramp, Staircase
 from tumble.world.scene import Ground, Scene
 
-Piece: TypeAlias = Ball | Box | Ramp | Stairs | Crate
-PIECES: tuple[type[Piece], ...] = (Ball, Box, Ramp, Stairs, Crate)
+Piece: TypeAlias = Ball | Box | Ramp | Staircase | Crate
+PIECES: tuple[type[Piece], ...] = (Ball, Box, Ramp, Staircase, Crate)
 MOST = 64  # pieces that a person may place; each costs every simulated future
 LONGEST = 40  # characters of a name
 DEEP = 0.02  # m that a piece may be in somebody when it is put there; feet at rest are in the ground by 0.001

@@ -190,7 +190,7 @@ class Ramp:
 
 
 @dataclass(frozen=True)
-class Stairs:
+class Staircase:
     """Steps of equal height and depth that rise along its own x axis, and are ground. Sizes are of the whole.
 
     Attributes:
@@ -425,9 +425,9 @@ def _free_bit(spec: mujoco.MjSpec) -> int:
     raise UserError("a scene has at most 29 companions: MuJoCo has no more bits to tell who meets whom")
 
 
-Prop: TypeAlias = Ball | Box | Ramp | Stairs | Crate | Companion | Stone
+Prop: TypeAlias = Ball | Box | Ramp | Staircase | Crate | Companion | Stone
 PROPS: Mapping[str, type[Prop]] = {
-    "ball": Ball, "box": Box, "ramp": Ramp, "stairs": Stairs, "crate": Crate, "companion": Companion, "stone": Stone,
+    "ball": Ball, "box": Box, "ramp": Ramp, "stairs": Staircase, "crate": Crate, "companion": Companion, "stone": Stone,
 }  # fmt: skip
 
 
@@ -435,7 +435,7 @@ def boxes_of(props: Sequence[Prop]) -> list[Box]:
     """All boxes among props, those of stairs included."""
     found: list[Box] = []
     for prop in props:
-        found += prop.boxes if isinstance(prop, Stairs) else [prop] if isinstance(prop, Box) else []
+        found += prop.boxes if isinstance(prop, Staircase) else [prop] if isinstance(prop, Box) else []
     return found
 
 

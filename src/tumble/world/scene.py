@@ -31,7 +31,7 @@ from tumble.world.props import (
     Crate,
     Prop,
     Ramp,
-    Stairs,
+    Staircase,
     Stone,
     check_names,
     prop_recipe,
@@ -39,7 +39,7 @@ from tumble.world.props import (
 )
 
 STATES = 16  # that a scene keeps, because trials begin with the same
-P = TypeVar("P", Ball, Box, Ramp, Stairs, Crate, Companion, Stone)
+P = TypeVar("P", Ball, Box, Ramp, Staircase, Crate, Companion, Stone)
 
 ROOM = 192  # numbers of memory for each character: a walker, its skills and a relay take 131, a crowd 107 of each
 
