@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import mujoco
 import numpy as np
@@ -9,7 +10,21 @@ import pytest
 
 from tumble.characters import biped, humanoid
 from tumble.errors import UserError
-from tumble.world.props import PARKED, PROPS, Ball, Box, Companion, Crate, Stone, prop_recipe, remake_prop
+from tumble.walking.terrain import terrain_of
+from tumble.world.props import (
+    PARKED,
+    PROPS,
+    Ball,
+    Box,
+    Companion,
+    Crate,
+    Ramp,
+    Staircase,
+    Stone,
+    boxes_of,
+    prop_recipe,
+    remake_prop,
+)
 from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
@@ -303,6 +318,9 @@ ANA = Companion("ana", biped(legs=1.1).recipe, (1.0, 2.0), 0.5, (1.0, 0.0, 0.5))
     [
         Ball("a", 0.2, 3.0),
         Box("b", (1.0, 2.0, 3.0), (0.1, 0.2, 0.3), 0.5),
+        Ball("lies", 0.2, 3.0, place=(1.0, 2.0, 0.2), friction=0.3, bounce=0.5),
+        Ramp("e", (1.0, 2.0, 0.2), (1.0, 0.5, 0.2), 0.4, friction=0.1),
+        Staircase("f", (1.0, 2.0, 0.4), (0.6, 0.5, 0.4), 0.4, steps=3),
         Crate("c", turn=0.5, handles=((0.0, 0.1, 0.2),)),
         ANA,
         Stone("d", (1.0, 0.2, 0.1), 0.3, tilt=(0.1, -0.05), depth=0.2),
@@ -316,7 +334,7 @@ def test_a_recipe_makes_the_same_prop(prop):
 
 
 def test_every_kind_of_prop_is_under_contract():
-    assert set(PROPS.values()) == {Ball, Box, Crate, Companion, Stone}
+    assert set(PROPS.values()) == {Ball, Box, Ramp, Staircase, Crate, Companion, Stone}
 
 
 STRANGE = "not a scene of this version of tumble"
@@ -356,3 +374,53 @@ STRANGERS = [
 def test_strange_recipes_are_refused_with_a_sentence(scene, props, message):
     with pytest.raises(UserError, match=re.escape(message)):
         Scene.from_recipe({**scene.recipe, "props": props})
+
+
+# Surfaces, ramps, stairs ------------------------------------------------------------------------------
+
+
+def rebound(bounce: float, drive: str) -> float:
+    """The share of its speed that a ball has after it fell 1 m, by the height that it comes to again."""
+    scene = Scene(biped(), [Ball("b", 0.15, 1.0, place=(2.0, 0.0, 1.15), bounce=bounce)])
+    sims, chosen, heights = sims_of(scene, scene.state()), scene.drives[drive], []
+    for _ in range(60):
+        sims.act(np.zeros((1, chosen.size)), chosen)
+        heights.append(float(sims.view("b.pos")[0, 2]) - 0.15)
+    low = int(np.argmin(heights[:25]))
+    return float(np.sqrt(max(0.0, max(heights[low : low + 35]))))
+
+
+def test_what_bounces_comes_back_with_its_share_of_speed():
+    shares = {drive: [rebound(bounce, drive) for bounce in (0.0, 0.2, 0.5, 0.8)] for drive in ("torque", "servo")}
+    assert shares["torque"] == pytest.approx([0.0, 0.2, 0.5, 0.8], abs=0.12)
+    assert shares["servo"] == sorted(shares["servo"]) and shares["servo"][-1] > 0.4  # steps of 1/30 s lose some
+
+
+@pytest.mark.parametrize(("friction", "slides"), [(0.05, True), (1.0, False)])
+def test_a_crate_slides_down_a_slippery_ramp(friction, slides):
+    """tan of the slope is 0.27: less friction lets it slide. The ramp's counts, and the crate's is no larger."""
+    ramp = Ramp("ramp", (3.0, 0.0, 0.4), (1.5, 0.5, 0.4), turn=np.pi / 2, friction=friction)
+    crate = Crate("crate", (3.0, 0.6, 0.75), (0.1, 0.1, 0.1), friction=friction, handles=((0.0, 0.0, 0.0),))
+    scene = Scene(biped(), [ramp, crate])
+    sims = sims_of(scene, scene.state())
+    limp(sims, 15)
+    before = sims.view("crate.pos")[0].copy()
+    limp(sims, 20)
+    down = before[1] - sims.view("crate.pos")[0, 1]  # it rises along y, after the turn
+    assert (down > 0.3) if slides else (abs(down) < 0.02)
+
+
+def test_steps_of_stairs_are_boxes_that_rise():
+    stairs = Staircase("stairs", (2.0, 1.0, 0.3), (0.6, 0.5, 0.3), turn=np.pi / 2, steps=3)
+    boxes = stairs.boxes
+    assert [box.name for box in boxes] == ["stairs", "stairs.1", "stairs.2"] and all(box.ground for box in boxes)
+    assert [box.middle[2] + box.half[2] for box in boxes] == pytest.approx([0.2, 0.4, 0.6])
+    assert [box.middle[2] - box.half[2] for box in boxes] == pytest.approx([0.0, 0.0, 0.0])
+    assert [box.middle[1] for box in boxes] == pytest.approx([0.6, 1.0, 1.4])
+    scene = Scene(biped(), [stairs, Box("b", (0, 3, 0.5), (0.1, 0.1, 0.5))])
+    assert [box.name for box in boxes_of(scene.props)] == ["stairs", "stairs.1", "stairs.2", "b"]
+    assert terrain_of(scene).boxes.shape == (3, 9)  # the walker's feet see all of them
+    with pytest.raises(UserError, match=re.escape("stairs 'stairs' have 1 to 50 steps, got 0")):
+        Scene(biped(), [replace(stairs, steps=0)])
+    with pytest.raises(UserError, match=r"bounce of 'b' must be a number 0 or more and at most 0\.95"):
+        Scene(biped(), [Ball("b", bounce=1.0)])

@@ -678,7 +678,7 @@ def test_shortcuts(own, visit):
     window.until(f"frame.tick === {tick} + 1 && frame.paused")
     keyboard.press(" ")
     window.until(f"frame.tick > {tick} + 3 && !frame.paused")
-    for key, tool in zip("7654321", ("carve", "go", "target", "blast", "throw", "push", "hand"), strict=True):
+    for key, tool in zip("87654321", ("set", "carve", "go", "target", "blast", "throw", "push", "hand"), strict=True):
         keyboard.press(key)
         window.page.locator(f".chosen[data-testid=tool-{tool}]").wait_for()
         assert window.page.locator(".tools .chosen").count() == 1

@@ -15,7 +15,7 @@ from tumble.scenarios import SCENARIOS
 from tumble.scenarios.walking import walking_scene
 from tumble.studio import packet
 from tumble.studio.packet import Packer, Status, describe, with_flags
-from tumble.world.props import Ball, Box, Crate
+from tumble.world.props import Ball, Box, Companion, Crate
 from tumble.world.scene import Scene
 
 STATUS = Status(
@@ -57,8 +57,8 @@ def read(message: bytes) -> dict:
     for name in ("time", "plan_ms", "rate", "realtime", "speed", "effort", "cost"):
         found[name] = reader.one("f")
     found["origin"] = reader.many("<f4", 3)
-    counts = [int(reader.one("H")) for _ in range(8)]
-    bodies, paths, points, best, smoothed, contacts, terms, found["terms"] = counts
+    counts = [int(reader.one(kind)) for kind in "HHHHHBBHH"]
+    bodies, paths, points, best, smoothed, contacts, found["bearing"], terms, found["terms"] = counts
     found["poses"] = reader.many("<f4", bodies, 7)
     found["values"] = reader.many("<f4", terms)
     for flag, name, size in ((16, "target", 3), (32, "velocity", 2), (64, "drag", 6)):
@@ -105,7 +105,7 @@ def test_the_loop_and_the_timeline_are_told(full, standing):
     found = read(Packer(full, 65535).pack(standing, NOBODY, STATUS, 65535))
     told = {name: found[name] for name in ("version", "flags", "scene", "tick", "oldest", "newest", "terms")}
     assert told == {
-        "version": 3, "flags": 0, "scene": 65535, "tick": 70_000, "oldest": 3, "newest": 70_001, "terms": 65535
+        "version": 4, "flags": 0, "scene": 65535, "tick": 70_000, "oldest": 3, "newest": 70_001, "terms": 65535
     }  # fmt: skip
     figures = [found[name] for name in ("time", "plan_ms", "rate", "realtime", "speed")]
     assert figures == pytest.approx([12.5, 20.0, 29.5, 0.75, 0.5])
@@ -171,6 +171,34 @@ def test_contacts_are_where_surfaces_touch(full, standing):
     assert found == pytest.approx(touching, abs=6e-4)
     ball = np.linalg.norm(found - (0.5, -0.3, 0.0), axis=1).min()
     assert ball < 0.005  # the one under the ball
+
+
+def test_contacts_that_bear_the_character_come_first(full):
+    state = full.placed(full.state(height=-0.002), "b", (0.5, -0.3, 0.099))
+    message = read(Packer(full, 1).pack(state, NOBODY, STATUS, 1))
+    feet, others = np.split(message["contacts"], [message["bearing"]])
+    data = full.show(state)
+    soles = [data.body(f"{side}_foot").xpos[:2] for side in ("left", "right")]
+    assert len(feet) >= 2 and len(others) >= 1
+    assert all(min(np.linalg.norm(at[:2] - sole) for sole in soles) < 0.25 for at in feet)
+    assert np.linalg.norm(others - (0.5, -0.3, 0.0), axis=1).min() < 0.005  # under the ball
+    assert read(Packer(full, 1).pack(full.state(height=3.0), NOBODY, STATUS, 1))["bearing"] == 0
+
+
+def test_masses_and_the_cast_are_told():
+    """The centre of mass that a browser adds up is the engine's."""
+    scene = Scene(biped(), [Crate("crate"), Companion("ana", biped(legs=1.1).recipe, place=(1.0, 0.5))])
+    told, state = describe(scene), scene.state()
+    assert [(one["name"], told["bodies"][one["root"]]["name"]) for one in told["cast"]] == [
+        ("", "pelvis"), ("ana", "ana/pelvis")
+    ]  # fmt: skip
+    data = scene.show(state)
+    for one in told["cast"]:
+        bones = [told["bodies"][i] for i in one["bones"]]
+        mass = np.array([bone["mass"] for bone in bones])
+        turns = data.xmat[one["bones"]].reshape(-1, 3, 3)
+        places = data.xpos[one["bones"]] + np.einsum("nij,nj->ni", turns, [bone["centre"] for bone in bones])
+        assert mass @ places / mass.sum() == pytest.approx(data.subtree_com[one["root"]], abs=1e-3)
 
 
 def test_no_contacts_in_the_air_nor_ahead_of_a_touch(full):

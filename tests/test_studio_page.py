@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tumble.characters import humanoid
 from tumble.planners import CPBPSettings
 from tumble.studio import limits
 from tumble.studio.choice import Choice
@@ -15,14 +16,16 @@ from tumble.studio.gate import Gate, hosts_for
 from tumble.studio.hub import Hub
 from tumble.studio.presets import default_path
 from tumble.studio.stage import Stage
+from tumble.world.props import Companion
 
 nicegui = pytest.importorskip("nicegui")
 httpx = pytest.importorskip("httpx")
 
 from tumble.studio.desk import Desk  # noqa: E402
+from tumble.studio.elements import View  # noqa: E402
 from tumble.studio.server import bind, server_for  # noqa: E402
 
-LARGEST = 100  # elements of a page that nobody has touched; each is a dozen objects, and 0.2 ms of the event loop
+LARGEST = 110  # elements of a page that nobody has touched; each is a dozen objects, and 0.2 ms of the event loop
 
 
 @contextlib.asynccontextmanager
@@ -88,7 +91,7 @@ def test_a_page_is_small_until_its_tabs_are_opened(play):
         await client.get("/")
         (page,) = pages()
         assert len(page.elements) < LARGEST
-        assert tabs(page) == ["direct", "planner", "cost", "walk", "tree", "script", "body", "touch"]
+        assert tabs(page) == ["direct", "planner", "cost", "walk", "tree", "script", "body", "touch", "picture", "set"]
         many = len(page.elements)
         assert many > 2 * LARGEST
         tabs(page)
@@ -242,5 +245,69 @@ def test_so_many_connections(play, monkeypatch):
             writer.close()
         await asyncio.sleep(0.1)
         assert (await client.get("/")).status_code == 200
+
+    play(scene)
+
+
+# A browser that is slow, or watches ----------------------------------------------------------------------
+
+
+def test_who_is_gone_before_its_job_is_done_is_told_nothing(play, caplog):
+    async def scene(hub, client):
+        await client.get("/")
+        (page,) = pages()
+        hub.holder = page.id
+        desk = next(one for one in gc.get_objects() if isinstance(one, Desk) and one.client is page)
+        with page:
+            asked = asyncio.create_task(desk.do(lambda: hub.stage.choose(Choice("nowhere"))))
+            await asyncio.sleep(0)
+        page.delete()
+        hub.stage._work()
+        assert await asked is False
+        hub.holder = ""
+
+    play(scene)
+    assert not caplog.records
+
+
+def test_a_watchers_panels_offer_to_ask(play):
+    async def scene(hub, client):
+        await client.get("/")
+        (page,) = pages()
+        row = next(one for one in page.elements.values() if one.props.get("data-testid") == "watching")
+        assert row.visible
+        hub.holder = page.id
+        hub.refresh()
+        assert not row.visible
+        hub.holder = ""
+
+    play(scene)
+
+
+def test_help_tells_of_every_tool_and_key():
+    from tumble.studio.help_card import KEYS
+    from tumble.studio.panels import TOOLS
+
+    assert f"1 to {len(TOOLS)}" in KEYS and {"?", "f", ".", "space"} <= set(KEYS)
+
+
+def test_people_of_the_scene_can_be_followed(play):
+    """Names are those of the cast; who is gone is followed no more."""
+
+    async def scene(hub, client):
+        await client.get("/")
+        (page,) = pages()
+        tabs(page)
+        whom = next(one for one in page.elements.values() if one.props.get("data-testid") == "whom")
+        assert whom.options == ["the one that is directed"]
+        trial, stage = hub.stage.trial, hub.stage
+        stage.trial.place(Companion("ana", humanoid().recipe, place=(1.0, 0.5)))
+        hub.refresh()
+        assert whom.options == ["the one that is directed", "ana"]
+        whom.set_value("ana")
+        assert part(page, View)._props["whom"] == "ana"
+        trial.remove("ana")
+        hub.refresh()
+        assert whom.value == "the one that is directed" and part(page, View)._props["whom"] == ""
 
     play(scene)

@@ -1035,8 +1035,8 @@ def test_who_is_pushed_over_gets_up_and_goes_where_it_was_going(seats):
 
 
 def test_every_body_can_be_chosen_and_brings_who_suits_it():
-    assert {"humanoid", "biped", "quadruped", "raptor"} <= set(bodies("biped"))
-    for body in bodies("biped"):
+    assert {"humanoid", "biped", "quadruped", "raptor"} <= set(bodies("humanoid"))
+    for body in bodies("humanoid"):
         assert Choice("stand", body).body().name == body
     hop = Choice("learn-walk", "humanoid-walker", "mcts").with_scenario("learn-hop")
     assert (hop.controller, hop.character) == ("mcts", "monoped")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tumble.live.commands import Carve, Drag, Explode, Push, Release, Reset, SetParameter, Throw
     from tumble.live.recording import Recorder, Recording
     from tumble.live.session import Frame, Session
+    from tumble.live.set_file import load_set, save_set
     from tumble.planners import (
         CPBP,
         MCTS,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from tumble.scenarios import SCENARIOS, Scenario, Trial, run_trial
     from tumble.skills.performer import Performer
     from tumble.walking import Walker, WalkSettings
-    from tumble.world.props import Ball, Box, Companion, Crate
+    from tumble.world.props import Ball, Box, Companion, Crate, Ramp, Staircase
     from tumble.world.scene import Ground, Scene
     from tumble.world.sims import Sims
 
@@ -66,11 +67,12 @@ _HOMES = {
         "Planner",
         "SMCSettings",
     ),
-    "world.props": ("Ball", "Box", "Companion", "Crate"),
+    "world.props": ("Ball", "Box", "Companion", "Crate", "Ramp", "Staircase"),
     "live.recording": ("Recorder", "Recording"),
     "scenarios": ("SCENARIOS", "Scenario", "Trial", "run_trial"),
     "world.scene": ("Ground", "Scene"),
     "live.session": ("Frame", "Session"),
+    "live.set_file": ("load_set", "save_set"),
     "world.sims": ("Sims",),
     "walking": ("WalkSettings", "Walker"),
 }
@@ -108,6 +110,7 @@ __all__ = [
     "Planned",
     "Planner",
     "Push",
+    "Ramp",
     "Reach",
     "Recorder",
     "Recording",
@@ -120,6 +123,7 @@ __all__ = [
     "Session",
     "SetParameter",
     "Sims",
+    "Staircase",
     "StayOn",
     "Term",
     "Throw",
@@ -135,10 +139,12 @@ __all__ = [
     "gait",
     "humanoid",
     "juggle",
+    "load_set",
     "on_ball",
     "reach",
     "reaching",
     "run_trial",
+    "save_set",
     "steer",
     "turbo",
 ]  # fmt: skip

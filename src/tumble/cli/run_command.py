@@ -51,6 +51,7 @@ examples:
   tumble run learn-walk --learned walk.learned --samples 8
   tumble run steer-walk --script "go to 2 1; turn to 90, then wait 2 s"
   tumble run steer-walk --script script.txt --seconds 60
+  tumble run steer-walk --set kitchen.json
   tumble run mine.py
   tumble run mine.py limbo --trials 10
   tumble run mine.py push --character tripod

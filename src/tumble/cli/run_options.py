@@ -47,6 +47,8 @@ class RunOptions:
     """Write a recording (.npz); with several trials one each, its seed in the name."""
     script: str | None = None
     """What a walker does instead of what the scenario wants: acts with ';' between them, or a file with one a line."""
+    set_file: Annotated[Path | None, tyro.conf.arg(name="set")] = None
+    """Put what this file of a set (.json) holds into the scene, each thing in the place of one of its name."""
     learned: Path | None = None
     """Go on from what was learned: load this file if it is there, and add to it (planners that learn: smc, mcts)."""
     frozen: bool = False

@@ -23,8 +23,10 @@ from tumble.live.learning import Learning
 from tumble.live.recording import Recorder
 from tumble.live.rehearsal import called, rehearse
 from tumble.live.session import Session
+from tumble.live.set_file import load_set
 from tumble.maths.compiling import CompileProgress, compiling
 from tumble.scenarios import Result, Scenario, Trial, run_trial
+from tumble.world.dressing import check_room, dressed, put
 from tumble.world.scene import Scene
 
 
@@ -65,7 +67,9 @@ class Runner:
         self._body = character(self.character)
         if why := unsuited(self.controller, self._body):
             raise UserError(why)
-        self._scene = scenario.scene(self._body)
+        self._set = () if options.set_file is None else load_set(options.set_file)
+        self._scene = self._dressed(scenario.scene(self._body))
+        check_room(self._scene, self._scene.state(), {piece.name for piece in self._set})
         self._script = None if options.script is None else Do(options.script)
         self.written = list[Path]()
         self.learned: Learning | None = None
@@ -84,7 +88,11 @@ class Runner:
         """The scene of a trial: the same object for all seeds, where neither body nor props depend on them."""
         body = self.scenario.body(self._body, seed)
         usual = body is self._body and not self.scenario.strewn
-        return self._scene if usual else self.scenario.scene(body, seed)
+        return self._scene if usual else self._dressed(self.scenario.scene(body, seed))
+
+    def _dressed(self, scene: Scene) -> Scene:
+        """The scene with the user's set in it."""
+        return dressed(scene, put(scene.props, *self._set)) if self._set else scene
 
     def make(self, scene: Scene, seed: int) -> Controller:
         """A controller for a trial: a fresh one, whose draws follow from the seed."""

@@ -21,6 +21,7 @@ from tumble.cli.learning import check_frozen, load_learning
 from tumble.cli.options import CONFIG, FLAT, only_scenario, own_file, usual_settings
 from tumble.cli.own_robots import introduce
 from tumble.errors import UserError, check_number
+from tumble.live.set_file import load_set
 from tumble.scenarios import SCENARIOS, Scenario
 from tumble.studio.choice import Choice, live
 
@@ -45,6 +46,8 @@ class StudioOptions:
     """Address to listen on; 0.0.0.0 is every network that this machine is in."""
     port: int = 8080
     """To listen on; 0 takes any that is free."""
+    set_file: Annotated[Path | None, tyro.conf.arg(name="set")] = None
+    """Put what this file of a set (.json) holds into the scene, each thing in the place of one of its name."""
     behind: str = ""
     """The address under which a proxy of yours shows the studio, such as https://studio.example.org."""
     no_browser: bool = False
@@ -68,6 +71,8 @@ Example, learning to walk, and going on another day: tumble studio learn-walk --
 Example, with a file of your own: tumble studio mine.py push --character tripod
 
 Example, with a robot of your own: tumble studio --character my_robot.xml
+
+Example, with a set that you built: tumble studio steer-walk --set kitchen.json
 
 Example, from your phone, in a network that you trust: tumble studio --host 0.0.0.0
 
@@ -96,7 +101,8 @@ def studio(options: StudioOptions, scenario: Scenario, settings: Any, file: Path
     introduce(options.character)
     for sentence in scenario.notes(settings):
         print(f"tumble: {sentence}", file=sys.stderr)
-    choice = Choice(scenario.name, body, controller, options.seed, changed)
+    pieces = () if options.set_file is None else load_set(options.set_file)
+    choice = Choice(scenario.name, body, controller, options.seed, changed, placed=pieces)
     trial = choice.trial(1, settings)  # says what is wrong before anything is served
     if find_spec("nicegui") is None:
         raise UserError("the studio needs NiceGUI: pip install 'tumble[studio]'")

@@ -48,6 +48,8 @@ def recipe_of(arguments: Sequence[str], parsed: Parsed) -> Recipe:
         words = (str(parsed.file), *words[1:])
     if (place := own_place(parsed.options.character)) is not None:
         words = (*words, "--character", str(place.absolute()))  # the last one counts
+    if parsed.options.set_file is not None:
+        words = (*words, "--set", str(parsed.options.set_file.absolute()))
     return Recipe(words, parsed.options.script, _marks(parsed))
 
 
@@ -61,7 +63,8 @@ def _runner(recipe: Recipe) -> Runner:
     """Warmed up, so that no trial pays for compiling."""
     parsed = parse(recipe.arguments)
     if _marks(parsed) != recipe.mark:
-        files = ", ".join(str(file) for file in (parsed.file, own_place(parsed.options.character)) if file)
+        own = (parsed.file, own_place(parsed.options.character), parsed.options.set_file)
+        files = ", ".join(str(file) for file in own if file)
         raise UserError(f"{files} is another file for a worker than it is here; give it the same")
     options = replace(
         parsed.options, script=recipe.script, threads=1, jobs=1, cluster=None, store=None, record=None, learned=None
@@ -72,10 +75,11 @@ def _runner(recipe: Recipe) -> Runner:
 
 
 def _marks(parsed: Parsed) -> str:
-    """Of a user's file, and of a robot of people's own with all that is said of it."""
+    """Of a user's file, of a set, and of a robot of people's own with all that is said of it."""
     place = own_place(parsed.options.character)
     robot = "" if place is None else json.dumps(dict(own_robot(place)[0].recipe), sort_keys=True)
-    return _mark(parsed.file) + (hashlib.sha256(robot.encode()).hexdigest() if robot else "")
+    own = hashlib.sha256(robot.encode()).hexdigest() if robot else ""
+    return _mark(parsed.file) + own + _mark(parsed.options.set_file)
 
 
 def _mark(file: Path | None) -> str:

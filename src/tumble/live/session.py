@@ -22,7 +22,7 @@ import numpy as np
 from tumble.control.controller import Controller, Styled
 from tumble.controllers import refusal
 from tumble.errors import UserError
-from tumble.goals.wants import Want, kept
+from tumble.goals.wants import WANTS, Want, kept
 from tumble.live.carving import carves_in, ground_after
 from tumble.live.commands import Carve, Command, Drag, Explode, Push, Release, Reset, Restyle, SetParameter, Throw
 from tumble.live.forces import Forces
@@ -165,6 +165,19 @@ class Session:
         for command in waiting:
             with contextlib.suppress(UserError):
                 self.send(command)
+        self.mark()
+
+    def want_again(self, want: Want) -> None:
+        """Want exactly this from now on, whatever was wanted since: what it does not speak of, too, is as it was then.
+
+        Nothing else that is asked for waits any more. A recording begins a part here, which says it.
+        """
+        want.check()
+        if why := refusal(self.controller, self.world, want):
+            raise UserError(why)
+        self.waiting = tuple(command for command in self.waiting if not isinstance(command, WANTS))
+        self.wanted = want
+        self.controller.want(self.world, want)
         self.mark()
 
     @property

@@ -28,8 +28,9 @@ from tumble.live.session import Frame, Session
 from tumble.planners import Plan
 from tumble.scenarios.history import History
 from tumble.scenarios.scenario import Scenario
+from tumble.world.dressing import check_room, dressed, moved_into, put
 from tumble.world.props import Ball, Prop
-from tumble.world.scene import Scene
+from tumble.world.scene import Ground, Scene
 
 THROWN = "thrown"  # name of the ball that people throw
 DENSITY = 500.0  # kg/m^3 of it: 5 kg have a radius of 13 cm
@@ -178,20 +179,25 @@ class Trial:
 
     def place(self, prop: Prop) -> None:
         """Put a prop into the set, in the place of one of its name; everything goes on."""
-        self.enter(self._with(prop))
+        self.dress(put(self.scene.props, prop))
 
-    def _with(self, prop: Prop) -> Scene:
-        """The scene with a prop, in the place of one of its name."""
-        others = [one for one in self.scene.props if one.name != prop.name]
-        return Scene(self.scene.character, [*others, prop], self.scene.ground, list(self.scene.drives))
+    def dress(self, props: Sequence[Prop], ground: Ground | None = None) -> None:
+        """Go on with these props instead of those there are; refuses those that are new and in somebody.
+
+        Balls and crates that are put elsewhere are there, at rest; all others stay where they are.
+        """
+        old = self.scene
+        scene = dressed(old, props, ground)
+        state = moved_into(scene, self.session.world.state[0], old)
+        check_room(scene, state, {prop.name for prop in props if prop not in old.props})
+        self.session.enter(scene, state)
 
     def remove(self, name: str) -> None:
         """Take a prop out of the set; everything goes on."""
         known = {prop.name: prop for prop in self.scene.props}
         if name not in known:
             raise UserError(f"no prop '{name}' in the scene; there are: {', '.join(known) or 'none'}")
-        others = [prop for prop in self.scene.props if prop.name != name]
-        self.enter(Scene(self.scene.character, others, self.scene.ground, list(self.scene.drives)))
+        self.dress([prop for prop in self.scene.props if prop.name != name])
 
     def reshape(self, body: Character) -> None:
         """Go on with another body, say of other proportions, in the same pose, feet on the ground."""
@@ -204,7 +210,7 @@ class Trial:
         ball = Ball(THROWN, radius=(3 * mass / (4 * math.pi * DENSITY)) ** (1 / 3), mass=mass)
         throw = Throw((x, y, max(z, ball.radius)), velocity, THROWN)  # none begins in the ground
         if ball not in self.scene.props:
-            scene = self._with(ball)
+            scene = dressed(self.scene, put(self.scene.props, ball))
             throw.check(scene)
             self.enter(scene)
         self.send(throw)

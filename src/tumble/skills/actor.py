@@ -20,7 +20,7 @@ from tumble.skills import memory as own
 from tumble.walking import Walker
 from tumble.walking import memory as mem
 from tumble.world.grips import grips_of
-from tumble.world.props import Ball, Box, Companion, Crate, handle_name
+from tumble.world.props import Ball, Box, Companion, Crate, Ramp, Staircase, handle_name
 from tumble.world.sims import Sims
 
 BEND = 1.9  # rad of the trunk when it is all the way down; ours
@@ -117,7 +117,7 @@ class Actor:
     def prop_place(self, name: str) -> np.ndarray:
         """(2,): of any prop's middle; live where the prop moves. Of a companion it is that of its root."""
         prop = next(prop for prop in self.scene.props if prop.name == name)
-        if isinstance(prop, Box):
+        if isinstance(prop, Box | Ramp | Staircase):
             return np.array(prop.middle[:2])
         body = prop.root if isinstance(prop, Companion) else name
         return self.sims.view(f"{body}.pos")[self.row, :2]

@@ -32,7 +32,7 @@ from tumble.skills.script import MOST, line_of
 from tumble.skills.ways import Spot, box_at, check_way, depth_in
 from tumble.walking.memory import MEMORY
 from tumble.world.grips import grips_of
-from tumble.world.props import Box, Companion, Crate, Prop, handle_name
+from tumble.world.props import Box, Companion, Crate, Prop, Ramp, Staircase, handle_name
 from tumble.world.scene import Scene
 
 FARTHEST = 100.0  # m from the middle of the world that places may be
@@ -85,7 +85,9 @@ class _Follower:
         root = data.body(scene.character.root).xpos
         self._stands: Spot = (float(root[0]), float(root[1]))
         self._middles = {
-            prop.name: np.array(prop.middle) if isinstance(prop, Box) else data.body(_body(prop)).xpos.copy()
+            prop.name: np.array(prop.middle)
+            if isinstance(prop, Box | Ramp | Staircase)
+            else data.body(_body(prop)).xpos.copy()
             for prop in scene.props
         }
         self._handles = {  # (handles, 3)

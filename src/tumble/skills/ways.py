@@ -17,7 +17,7 @@ from tumble.errors import UserError
 from tumble.walking import WalkSettings
 from tumble.walking.body import body_of
 from tumble.walking.terrain import highest_climb, highest_step, thickest_step
-from tumble.world.props import Box
+from tumble.world.props import Box, boxes_of
 from tumble.world.scene import Scene
 
 Spot: TypeAlias = tuple[float, float]
@@ -50,7 +50,7 @@ def check_way(scene: Scene, start: Spot, end: Spot, beside: Collection[str] = ()
       beside: names of boxes that are walked to, not over.
     """
     step, duck = highest_step(scene), lowest_duck(scene)
-    boxes = [prop for prop in scene.props if isinstance(prop, Box) and prop.name not in beside]
+    boxes = [box for box in boxes_of(scene.props) if box.name not in beside]
     spans = [(box, span) for box in boxes if (span := _span(box, start, end))]
     cuts = sorted({0.0, 1.0, *(round(t, 9) for _, span in spans for t in span)})  # boxes that touch leave no gap
     floors = [_floor([box for box in boxes if depth_in(box, start) > 0], duck)]

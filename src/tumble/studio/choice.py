@@ -22,13 +22,17 @@ from tumble.planners import Planned
 from tumble.scenarios import SCENARIOS, Scenario, Trial
 from tumble.settings import replaced
 from tumble.toml import toml_of
+from tumble.world.dressing import check_room, dressed, put
+from tumble.world.props import Prop
+from tumble.world.scene import Scene
 
 
 @dataclass(frozen=True)
 class Choice:
     """What is played; options of the scenario and proportions of the character are those not at their defaults.
 
-    The stance is for scenarios that want balance, where it is not to be the scenario's own.
+    The stance is for scenarios that want balance, where it is not to be the scenario's own. What people have placed,
+    and the names of what they have removed, change the scenario's set; another scenario has its own again.
     """
 
     scenario: str = "stand"
@@ -38,6 +42,8 @@ class Choice:
     options: tuple[tuple[str, float], ...] = ()
     proportions: tuple[tuple[str, float], ...] = ()
     stance: Balance | None = None
+    placed: tuple[Prop, ...] = ()
+    removed: tuple[str, ...] = ()
 
     def body(self) -> Character:
         """The character with its proportions."""
@@ -57,11 +63,21 @@ class Choice:
         """
         scenario = self.built()
         usual = settings or live(scenario.settings_for(self.controller))
-        trial = Trial(scenario, self.seed, self.controller, self.body(), usual, threads)
+        trial = Trial(scenario, self.seed, self.controller, self.body(), usual, threads, scene=self._scene(scenario))
         wanted = trial.session.wanted
         if self.stance is not None and isinstance(wanted, Balance):
             trial.session.send(stood(wanted, self.stance.pose, self.stance.roll))  # by nobody who directs
         return trial
+
+    def _scene(self, scenario: Scenario) -> Scene | None:
+        """The scenario's scene with the set as people want it; None where that is the scenario's own."""
+        if not (self.placed or self.removed):
+            return None
+        scene = scenario.scene(scenario.body(self.body(), self.seed), self.seed)
+        props = put([prop for prop in scene.props if prop.name not in self.removed], *self.placed)
+        found = dressed(scene, props)
+        check_room(found, found.state(), {prop.name for prop in self.placed})
+        return found
 
     def with_scenario(self, name: str) -> "Choice":
         """The choice with another scenario, and with whom that suggests where it does not suggest the present ones."""
@@ -70,11 +86,8 @@ class Choice:
         controller = self.controller if self.controller in suited else suited[0]
         stays = self.character in new.characters or old.characters == new.characters
         if stays and CONTROLLERS[controller].suits(character(self.character)):
-            return replace(self, scenario=name, controller=controller, options=(), stance=None)
-        body = new.body_for(controller)
-        return replace(
-            self, scenario=name, controller=controller, character=body, options=(), proportions=(), stance=None
-        )
+            return replace(self, scenario=name, controller=controller, options=(), stance=None, placed=(), removed=())
+        return Choice(name, new.body_for(controller), controller, self.seed)
 
 
 def bodies(chosen: str) -> list[str]:

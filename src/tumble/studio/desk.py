@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from nicegui import ui
+from nicegui import Client, ui
 
 from tumble.errors import UserError
 from tumble.live.commands import SetParameter
@@ -37,16 +37,25 @@ class Desk:
         return self.hub.controls(self.client.id)
 
     async def do(self, job: Callable[[], Any]) -> bool:
-        """Have the stage do something between frames; tells the user why not. Returns whether it was done."""
+        """Have the stage do something between frames; tells the user why not. Returns whether it was done.
+
+        A browser may be lost while its job waits, as one that is slow is: nobody is told anything then.
+        """
         try:
             if not self.controls:
                 raise UserError(WATCHING)
-            await asyncio.wrap_future(self.stage.post(job))
+            await asyncio.wrap_future(self.stage.post(lambda: self.stage.dresser.remembered(job)))
         except UserError as error:
-            ui.notify(str(error), type="negative", multi_line=True)
-            self.show()
+            if self.here:
+                ui.notify(str(error), type="negative", multi_line=True)
+                self.show()
             return False
-        return True
+        return self.here
+
+    @property
+    def here(self) -> bool:
+        """Whether the page is still one of NiceGUI's."""
+        return self.client.id in Client.instances
 
     async def set(self, values: Mapping[str, float]) -> None:
         """Change parameters of the controller, all at once, and tell the other pages."""

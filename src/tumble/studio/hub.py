@@ -25,9 +25,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from tumble.errors import UserError
+from tumble.live.commands import Drag, Release
 from tumble.studio.audience import Shown
 from tumble.studio.director import Director
-from tumble.studio.requests import Ask, Give, Hurl, PlaceBox, Point, Remove, Request, Resume, Scrub, Steer, decode
+from tumble.studio.requests import Ask, Give, Hurl, Move, PlaceBox, Point, Remove, Request, Resume, Scrub, Steer, decode
 from tumble.studio.stage import Stage
 from tumble.world.props import Box
 
@@ -250,7 +251,7 @@ class Hub:
         elif isinstance(request, Give):
             self._answer(request.accept)
         else:
-            done = self.stage.post(lambda: self._perform(request))
+            done = self.stage.post(lambda: self._remembered(request))
             done.add_done_callback(lambda future: self._soon(self._report, viewer, future))
 
     def _report(self, viewer: Viewer, future: Future[Any]) -> None:
@@ -259,6 +260,13 @@ class Hub:
             viewer.tell(type="error", text=str(error))
         elif error is not None:
             viewer.tell(type="error", text=f"this failed: {error!r}")
+
+    def _remembered(self, request: Request) -> None:
+        """Perform it so that it can be taken back, but for what a hand does many times a second."""
+        if isinstance(request, Steer | Drag | Release | Scrub | Resume):
+            self._perform(request)
+        else:
+            self.stage.dresser.remembered(lambda: self._perform(request))
 
     def _perform(self, request: Request) -> None:
         """In the stage's thread: do what was asked for, or raise. Panels look again where another goal is wanted."""
@@ -270,9 +278,11 @@ class Hub:
             case Hurl():
                 director.throw(request.position, request.velocity, request.mass)
             case PlaceBox():
-                stage.trial.place(Box(request.name, request.position, request.size))
+                stage.dresser.put(Box(request.name, request.position, request.size))
             case Remove():
-                stage.trial.remove(request.name)
+                stage.dresser.remove(request.name)
+            case Move():
+                stage.dresser.move(request.name, request.by, request.grid)
             case Point():
                 director.point(request.at, request.body, request.heading)
             case Scrub():

@@ -6,7 +6,8 @@ A message is little endian: the fields of `HEADER`, then
     float32  terms             mean value of each term along the best path
     float32  3, 2, 6, 1        target; wanted velocity; held point and where it is pulled to; wanted heading in rad, at
                                the target where there is one: each if its flag is set
-    int16    paths x points x 3, best x 3, smoothed x 3, contacts x 3    mm from the origin
+    int16    paths x points x 3, best x 3, smoothed x 3, contacts x 3    mm from the origin; of contacts those come
+                               first that bear the scene's own character
     text     the rest          which of the goal's ways the plan takes, who acts, what it does: three lines, of which
                                any may be empty
 
@@ -24,17 +25,19 @@ import numpy as np
 
 from tumble.control.controller import Report
 from tumble.live.commands import Drag
+from tumble.world.dressing import pieces_of
 from tumble.world.props import Crate, handle_name
 from tumble.world.scene import Scene
 
-VERSION = 3
+VERSION = 4
 # version, flags, scene id; tick, oldest, newest; time, plan ms, rate, realtime, speed, effort, cost, origin;
-# numbers of bodies, paths, points, best, smoothed, contacts, terms; terms id
-HEADER = struct.Struct("<BBH III fffffff fff HHHHHHHH")
+# numbers of bodies, paths, points, best, smoothed, contacts, those of them that bear, terms; terms id
+HEADER = struct.Struct("<BBH III fffffff fff HHHHHBBHH")
 PAST, PAUSED, RECORDING, BROKEN, TARGET, VELOCITY, DRAG, HEADING = (1 << i for i in range(8))
 PATHS, POINTS, LINE, CONTACTS = 32, 12, 60, 32  # drawn at most; a message stays below 5 KB
 FAR = 32.767  # m from the origin, the farthest that int16 in mm can tell
 TOUCHING = 0.002  # m between surfaces that touch
+BEARING = 0.5  # of a contact's normal: how far up it points at least, where it bears somebody
 NONE = np.empty(0), np.empty((0, 0, 3)), np.empty((0, 3)), np.empty((0, 3))  # values and lines of nobody's plan
 SHAPES = {
     mujoco.mjtGeom.mjGEOM_CAPSULE: ("capsule", 2),
@@ -48,21 +51,27 @@ HIDDEN = 3  # groups from which on MuJoCo draws nothing
 
 
 def describe(scene: Scene) -> dict[str, Any]:
-    """Shapes of all bodies of a scene, JSON-able; body i is body i of the packets.
+    """Shapes and masses of all bodies of a scene, JSON-able; body i is body i of the packets.
+
+    The cast is everybody in it, the scene's own character first: name ('' of its own), root and bones.
 
     The plane of the ground is left out, which browsers draw by themselves, by its slope in rad and its depth in m.
     Boxes that are part of it are the world's; those between gaps are slabs, to be drawn as ground.
     """
     model = scene.spec.copy().compile()  # with all that only looks good
     bodies: list[dict[str, Any]] = [
-        {"name": model.body(i).name, "bone": scene.whose(i) is not None, "geoms": []} for i in range(model.nbody)
+        {"name": model.body(i).name, "bone": scene.whose(i) is not None, "geoms": [], **_mass(model, i)}
+        for i in range(model.nbody)
     ]
+    pieces = {piece.name for piece in pieces_of(scene.props)}
     for i in range(model.ngeom):
         shape = SHAPES.get(mujoco.mjtGeom(model.geom_type[i]))
         if shape is None or model.geom_group[i] >= HIDDEN or not model.geom_rgba[i, 3]:
             continue
         kind, sizes = shape
         geom = _geom(kind, model.geom_size[i, :sizes], model.geom_pos[i], model.geom_quat[i], model.geom_rgba[i])
+        if (name := model.geom(i).name.partition(".")[0]) in pieces:
+            geom["prop"] = name
         if kind == "mesh":
             geom |= _triangles(model, int(model.geom_dataid[i]))
         if scene.ground.depth and not model.geom_bodyid[i] and model.geom_conaffinity[i]:
@@ -75,7 +84,17 @@ def describe(scene: Scene) -> dict[str, Any]:
             geom = _geom("ellipsoid", np.repeat(site.size[0], 3), site.pos, site.quat, site.rgba)
             bodies[int(site.bodyid[0])]["geoms"].append(geom)
     ground = {"slope": scene.ground.slope, "depth": scene.ground.depth}
-    return {"root": scene.body(scene.character.root), **ground, "bodies": bodies}
+    cast = [
+        {"name": prefix.rstrip("/"), "root": scene.root(prefix),
+         "bones": [i for i in range(model.nbody) if scene.whose(i) == prefix]}
+        for prefix in scene.cast
+    ]  # fmt: skip
+    return {"root": scene.root(), **ground, "cast": cast, "bodies": bodies}
+
+
+def _mass(model: mujoco.MjModel, body: int) -> dict[str, Any]:
+    """A body's mass in kg, and its centre in the body's frame, m."""
+    return {"mass": round(float(model.body_mass[body]), 5), "centre": model.body_ipos[body].round(5).tolist()}
 
 
 def _geom(kind: str, size: np.ndarray, pos: np.ndarray, quat: np.ndarray, rgba: np.ndarray) -> dict[str, Any]:
@@ -160,7 +179,9 @@ class Packer:
             values, paths = np.minimum(plan.values.mean(axis=0), 1e30), thinned(plan.paths)
             best, smoothed = (thinned(line[None], LINE)[0] for line in (plan.path, plan.smoothed))
         near = (np.abs(data.contact.pos - origin) < FAR).all(axis=1)  # balls wait far away
-        touching = data.contact.pos[near & (data.contact.dist < TOUCHING)][:CONTACTS]
+        near &= data.contact.dist < TOUCHING
+        bearing = near & self._bears(data)
+        touching = np.concatenate([data.contact.pos[bearing], data.contact.pos[near & ~bearing]])[:CONTACTS]
         flags, extra = status.flags, list[float]()
         if target is not None:
             flags, extra = flags | TARGET, [*extra, *target]
@@ -176,14 +197,20 @@ class Packer:
             VERSION, flags, self.number, status.tick, status.oldest, status.newest, status.time,
             1000 * status.control_seconds, status.rate, status.realtime, status.speed,
             0.0 if plan is None else plan.effort, 0.0 if plan is None else min(plan.cost, 1e30), *origin,
-            self.scene.model.nbody, len(paths), paths.shape[1], len(best), len(smoothed), len(touching), len(values),
-            terms,
+            self.scene.model.nbody, len(paths), paths.shape[1], len(best), len(smoothed), len(touching),
+            min(int(bearing.sum()), len(touching)), len(values), terms,
         )  # fmt: skip
         poses = np.hstack([data.xpos, data.xquat])
         floats = np.concatenate([poses.ravel(), values, extra]).astype("<f4")
         points = np.concatenate([part.reshape(-1, 3) for part in (paths, best, smoothed, touching)])
         words = "\n".join(["" if plan is None else plan.way, report.acting, report.doing])
         return b"".join([header, floats.tobytes(), millimetres(points - origin), words.encode()])
+
+    def _bears(self, data: mujoco.MjData) -> np.ndarray:
+        """(contacts,) whether each holds the scene's own character up: on something else, by a normal that is steep."""
+        model = self.scene.model
+        owners = model.body_rootid[model.geom_bodyid[data.contact.geom]]  # (contacts, 2)
+        return ((owners == self._root).sum(axis=1) == 1) & (np.abs(data.contact.frame[:, 2]) > BEARING)
 
 
 def thinned(paths: np.ndarray, most: int = POINTS) -> np.ndarray:

@@ -8,7 +8,8 @@ NiceGUI calls it once for every browser that opens the page, in the event loop's
 What is drawn in the view does not pass through NiceGUI: the view opens a socket of its own for frames (`web/link.js`).
 Buttons and keys do the same things, by `Desk.do`, which refuses them to who only watches.
 
-Marks of tests are `data-testid`: play, step, reset, feet, again, speed, record, download, export, menu, tool-hand ...
+Marks of tests are `data-testid`: play, step, reset, feet, again, speed, record, download, export, menu, camera,
+tool-hand ...
 """
 
 import io
@@ -23,10 +24,13 @@ from tumble.studio.body_panel import body_panel
 from tumble.studio.desk import Desk
 from tumble.studio.elements import TimelineBar, View
 from tumble.studio.exporting import export_button
+from tumble.studio.help_card import help_card
 from tumble.studio.hub import Hub
 from tumble.studio.panels import BLUR, SIGHTS, TOOLS, TOUCHES, cost_panel, direct_panel, settings_panel, touch_panel
+from tumble.studio.picture_panel import camera_menu, picture_panel
 from tumble.studio.presets import Presets
 from tumble.studio.script_panel import script_panel
+from tumble.studio.set_panel import STEP, SetPanel
 from tumble.studio.tree_panel import tree_panel
 from tumble.studio.walk_panel import walk_panel
 
@@ -47,23 +51,26 @@ def build(hub: Hub, presets: Presets, visitor: str) -> None:
     ui.add_css(CSS)
     ui.colors(primary="#2f6690")
     start = {option: row[4] for option, row in TOUCHES.items()}
-    sights = {option: option != "steering" for option in SIGHTS}
-    view = View(key, tool="hand", hand="left", faces=False, nodes=True, **start, **sights).classes("view")
+    sights = {option: on for option, (_, on) in SIGHTS.items()}
+    view = View(key, tool="hand", hand="left", faces=False, dark=False, **start, **sights).classes("view")
     view.props("data-testid=view")
+    things = SetPanel(desk, view)
     with ui.right_drawer(top_corner=True, bottom_corner=True).props("width=320 breakpoint=800").classes("side") as side:
-        _panels(desk, view)
+        _panels(desk, view, things)
     desk.shows(lambda: _face(desk, view))
     choose_tool = _tools(view)
     _button("tune", side.toggle, "panels", "menu").classes("menu")
+    camera_menu()
+    show_help = help_card()
     with ui.element("div").classes("bottom"):
         _transport(desk)
         TimelineBar().classes("grow")
-    ui.keyboard(on_key=lambda event: _key(desk, choose_tool, event))
+    ui.keyboard(on_key=lambda event: _key(desk, choose_tool, show_help, things, event))
     hub.admit(key, visitor, desk.show)
     desk.client.on_delete(lambda: hub.forget(key))
 
 
-def _panels(desk: Desk, view: View) -> None:
+def _panels(desk: Desk, view: View, things: SetPanel) -> None:
     """Tabs of the drawer. One is filled when it is first opened, and kept: a page that loads is built in a frame."""
     empty: dict[str, Callable[[], None]] = {
         "direct": lambda: direct_panel(desk),
@@ -74,8 +81,11 @@ def _panels(desk: Desk, view: View) -> None:
         "script": lambda: script_panel(desk),
         "body": lambda: body_panel(desk),
         "touch": lambda: touch_panel(view),
+        "picture": lambda: picture_panel(desk, view),
+        "set": things.build,
     }
     boxes: dict[str, ui.column] = {}
+    _watching(desk)
 
     def fill(name: str) -> None:
         """Build a tab's panel, where it is not there yet."""
@@ -92,6 +102,19 @@ def _panels(desk: Desk, view: View) -> None:
                 boxes[name] = ui.column().classes("panel")
     fill("direct")
     tabs.on_value_change(lambda event: fill(event.value))
+
+
+def _watching(desk: Desk) -> None:
+    """Say to who watches that these panels do nothing, and offer to ask for control: the drawer may hide the banner."""
+    with ui.row().classes("line watching").props("data-testid=watching") as row:
+        ui.label("You are watching.").classes("grow")
+        ask = ui.button("ask for control").props("flat dense no-caps data-testid=panel-ask")
+        ask.on("click", js_handler="() => tumble.link.send({ type: 'ask' })")
+
+    def show() -> None:
+        row.set_visibility(not desk.controls)
+
+    desk.shows(show)
 
 
 def _face(desk: Desk, view: View) -> None:
@@ -168,14 +191,29 @@ def _button(icon: str, act: object, about: str, mark: str) -> ui.button:
     return button.on("click", js_handler=BLUR)
 
 
-async def _key(desk: Desk, choose_tool: Callable[[str], None], event: KeyEventArguments) -> None:
-    """Space pauses, '.' steps, r begins again, n takes the next seed, 1 to 7 choose a tool."""
+async def _key(
+    desk: Desk, choose_tool: Callable[[str], None], show_help: Callable[[], None], things: SetPanel,
+    event: KeyEventArguments,
+) -> None:  # fmt: skip
+    """Do what a key is for: see `tumble.studio.help_card`."""
     held = event.modifiers
-    if not event.action.keydown or event.action.repeat or held.ctrl or held.meta or held.alt:
+    if not event.action.keydown or event.action.repeat or held.alt:
         return
     stage, name = desk.stage, event.key.name
+    if held.ctrl or held.meta:
+        if name in ("z", "Z"):
+            await desk.do(stage.dresser.redo if held.shift else stage.dresser.undo)
+        return
     jobs = {" ": stage.pause if stage.playing else stage.play, ".": stage.advance, "r": stage.reset, "n": stage.again}
     if name in jobs:
         await desk.do(jobs[name])
+    elif name == "?":
+        show_help()
+    elif name == "Delete":
+        await things.remove()
+    elif name in ("[", "]"):
+        await things.turn(STEP if name == "[" else -STEP)
+    elif name == "f":
+        ui.run_javascript("tumble.view?.frame()")
     elif name.isdigit() and 1 <= int(name) <= len(TOOLS):
         choose_tool(list(TOOLS)[int(name) - 1])

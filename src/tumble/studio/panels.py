@@ -18,7 +18,6 @@ from functools import partial
 from typing import Any
 
 from nicegui import ui
-from nicegui.events import ValueChangeEventArguments
 
 from tumble.controllers import CONTROLLERS
 from tumble.errors import UserError
@@ -42,6 +41,7 @@ TOOLS = {
     "target": ("my_location", "Reach where you click (5)"),
     "go": ("directions_walk", "Go where you click, take what you click; drag where to face there, if it can (6)"),
     "carve": ("terrain", "Set a gap or a stone where you click, or take the one away that you click (7)"),
+    "set": ("category", "Choose things of the set, and drag them elsewhere (8)"),
 }
 # option of the view: label, unit, low, high, start
 TOUCHES = {
@@ -51,11 +51,13 @@ TOUCHES = {
     "blast": ("explosion at 1 m", "m/s", 0.5, 15.0, 4.0),
     "gap": ("width of a gap", "m", 0.1, 1.0, 0.3),
 }
+# switch of the view: label, whether it is on at first
 SIGHTS = {
-    "follow": "follow the character",
-    "futures": "sampled futures",
-    "contacts": "contact points",
-    "steering": "on-screen joystick",
+    "follow": ("the camera follows", True),
+    "futures": ("sampled futures", True),
+    "contacts": ("contact points", True),
+    "balance": ("centre of mass, support polygon", False),
+    "metres": ("metre marks", False),
 }
 
 
@@ -392,7 +394,7 @@ def slider_row(label: str, knob: Knob, send: Callable[[float], Any]) -> Callable
 
 
 def touch_panel(view: View) -> None:
-    """What a hand throws, pushes, blasts and carves with, and what is drawn.
+    """What a hand throws, pushes, blasts and carves with, and whether a joystick is on the screen.
 
     These are the page's own: the stage knows nothing of them, and every page has others.
     """
@@ -401,15 +403,17 @@ def touch_panel(view: View) -> None:
     with ui.row().classes("line"):
         ui.label("hand that reaches").classes("name")
         ui.toggle(["left", "right"], value="left", on_change=lambda e: view.set(hand=e.value)).props("dense no-caps")
-    for option, label in SIGHTS.items():
-        switch = ui.switch(label, value=option != "steering").props("dense").props(f"data-testid={option}")
-        switch.on_value_change(partial(_set_switch, view, option))
+    view_switch(view, "steering", "on-screen joystick", False)
+
+
+def view_switch(view: View, option: str, label: str, on: bool) -> ui.switch:
+    """A switch of an option of one page's view."""
+    switch = ui.switch(label, value=on).props("dense").props(f"data-testid={option}")
+    switch.on_value_change(lambda event: view.set(**{option: event.value}))
+    switch.on("click", js_handler=BLUR)
+    return switch
 
 
 def _set(view: View, option: str, value: float) -> None:
     """Set an option of one page's view."""
     view.set(**{option: value})
-
-
-def _set_switch(view: View, option: str, event: ValueChangeEventArguments[bool]) -> None:
-    view.set(**{option: event.value})

@@ -43,6 +43,14 @@ class Remove(_Request, frozen=True):
     name: str
 
 
+class Move(_Request, frozen=True):
+    """Put a thing of the set elsewhere: m from where it is now, and the width of a grid that it then stands on."""
+
+    name: str
+    by: tuple[float, float]
+    grid: float = 0.0
+
+
 class Point(_Request, frozen=True):
     """Show a walker a place, m, on a body or on the ground: it goes there, or does with the body what it can.
 
@@ -77,7 +85,7 @@ class Give(_Request, frozen=True):
 
 
 Request: TypeAlias = (
-    Steer | Hurl | PlaceBox | Remove | Point | Scrub | Resume | Ask | Give
+    Steer | Hurl | PlaceBox | Remove | Move | Point | Scrub | Resume | Ask | Give
     | Push | Drag | Release | Explode | Throw | Reset | Carve | SetParameter | Single | Together
 )  # fmt: skip
 

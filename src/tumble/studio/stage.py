@@ -34,6 +34,7 @@ from tumble.scenarios import Trial
 from tumble.studio.audience import Audience, Shown
 from tumble.studio.choice import Choice, inherit, standing
 from tumble.studio.director import Director
+from tumble.studio.dresser import Dresser
 from tumble.studio.pace import Clock
 from tumble.studio.packet import BROKEN, PAST, PAUSED, RECORDING, Status, with_flags
 from tumble.studio.pictures import Pictures
@@ -50,7 +51,7 @@ class Stage:
 
     Attributes:
       choice, trial: what is played.
-      director: what people ask of it.
+      director, dresser: what people ask of it, and do to its set.
       ready: whether all is compiled.
       playing: whether time goes on.
       watched: whether anybody looks; nobody looks, nothing moves.
@@ -79,6 +80,7 @@ class Stage:
         self._jobs: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = queue.SimpleQueue()
         self._wake, self._closing = threading.Event(), False
         self._rehearsing, self._verdicts = Rehearsing(audience), Verdicts(audience)
+        self.dresser = Dresser(self)
         self._thread = threading.Thread(target=self._run, name="stage", daemon=True)
 
     @property
@@ -189,7 +191,7 @@ class Stage:
             return
         if self.trial.session.world.broken[0]:
             self._audience.say("the simulation went unstable; it begins again")
-            self.choose(self.choice)
+            self._try(self.reset)
         elif self._recorder is not None and len(self._recorder) * self.dt >= LONGEST:
             self.cut()
             self._audience.say(f"a recording ends after {LONGEST / 60:g} minutes; download it")
@@ -329,7 +331,7 @@ class Stage:
         It is shown where it begins at once; what it needs compiled is compiled in its first frame, and told. A
         running recording ends. Nothing changes where the choice is refused.
         """
-        choice, missing = standing(choice, self.choice, self.director.stance)
+        choice, missing = standing(self.dresser.kept(choice, self.choice), self.choice, self.director.stance)
         same = choice.controller == self.choice.controller
         self.director.settle()
         old = self.trial.controller
@@ -339,6 +341,7 @@ class Stage:
         self.cut()
         self._rest(old)
         self.trial, self.choice, self.director = trial, choice, Director(trial, choice.stance)
+        self.dresser.began(choice)
         if missing:
             self._audience.say(f"'{choice.character}' has no pose '{missing}'; it stands in 'rest'")
         self._pictures.enter(trial.scene)
@@ -381,6 +384,12 @@ class Stage:
     def _go(self) -> None:
         self.playing, self.past = True, None
         self.pace.restart(self.dt)
+        self._audience.changed()
+
+    def redraw(self) -> None:
+        """Show the present as it is now, where time stands still: something in it was changed."""
+        if not self.playing:
+            self._appear(PAUSED)
         self._audience.changed()
 
     def _look(self, tick: int, flags: int) -> None:

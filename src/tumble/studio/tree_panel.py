@@ -21,7 +21,7 @@ from tumble.goals.wants import Do
 from tumble.studio.desk import Desk
 from tumble.studio.elements import View
 from tumble.studio.knobs import knobs
-from tumble.studio.panels import BLUR, knob_row
+from tumble.studio.panels import BLUR, knob_row, view_switch
 
 EVERY = 0.2  # s between two looks
 SETTINGS = ("candidates", "search", "pause")  # of `AttractionSettings`; all of them are in the tab 'planner'
@@ -33,10 +33,8 @@ def tree_panel(desk: Desk, view: View) -> None:
     nobody.classes("about")
     with ui.column().classes("panel") as box:
         look = _progress(desk)
-        switch = ui.switch("nodes", value=True).props("dense data-testid=nodes")
+        switch = view_switch(view, "nodes", "nodes", True)
         switch.props["title"] = "ghosts: where its branch leads, or the nearest nodes while it asks"
-        switch.on_value_change(lambda event: view.set(nodes=event.value))
-        switch.on("click", js_handler=BLUR)
         _acts(desk)
         sliders = _sliders(desk)
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from tumble.maths.compiled import inner
 from tumble.maths.vectors import clamp
-from tumble.world.props import Box
+from tumble.world.props import Box, boxes_of
 from tumble.world.scene import Scene
 
 OVER = 0.55  # of the leg's length: the highest that is stepped over
@@ -61,7 +61,7 @@ class Terrain(NamedTuple):
 def terrain_of(scene: Scene) -> Terrain | None:
     """The table of a scene of a biped; None where nothing is to be stepped over or ducked under."""
     limit = highest_step(scene)
-    boxes = [prop for prop in scene.props if isinstance(prop, Box)]
+    boxes = boxes_of(scene.props)
     low = [_row(box) for box in boxes if box.ground and box.middle[2] - box.half[2] <= limit]
     high = [_row(box) for box in boxes if box.middle[2] - box.half[2] > limit]
     if not low and not high:

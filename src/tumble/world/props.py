@@ -1,4 +1,5 @@
-"""Props: what a scene holds beside its character. Balls and crates move, boxes stay, companions are characters too.
+"""Props: what a scene holds beside its character. Balls and crates move, boxes, ramps and stairs stay, companions are
+characters too.
 
     Scene(humanoid(), [Ball(mass=250, radius=0.5), Box("step", (1, 0, 0.05), (0.2, 1, 0.05))])
     Scene(biped(), [Crate("crate", (2, 0, 0.2), mass=15)])
@@ -11,7 +12,8 @@ own, not part of the ground: a hand on a wall is not a hand on the ground. One t
 with ground=True. Parts, joints and sensors of a companion are called NAME/PART, as 'ana/torso'.
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -26,23 +28,54 @@ from tumble.errors import UserError, check_number, choose
 NET = 3  # of a contact sensor: the sum of all forces, in the world's axes
 PAINT, VISIBLE = 0.01, 0.003  # m, half as thick as a stone is, and above the ground
 PARKED = (0.0, -100.0)  # where balls wait to be thrown or placed, m
+SPRING = 2000.0  # 1/s^2, of surfaces that bounce; ours: a rebound takes 0.07 s, two frames
+GRIP = 1.0  # friction of a surface that bounces, and says none
+GREY = (0.62, 0.66, 0.72, 1.0)
+
+
+def _surface(geom: Any, name: str, friction: float | None, bounce: float) -> None:
+    """Give a geom its own friction and bounce, which then count whatever touches it; None and 0 leave it the ground's.
+
+    Bounce is a coefficient of restitution e, of a spring with a damper of the ratio -ln e / sqrt(pi^2 + ln^2 e). That
+    holds where steps are short, to 0.1 at 1/510 s; a planner's of 1/30 s are longer than a rebound's half, and what
+    is lively there bounces less: e of 0.8 comes out as 0.5.
+    """
+    check_number(f"bounce of '{name}'", bounce, 0.0, 0.95)
+    if friction is not None:
+        check_number(f"friction of '{name}'", friction, 0.0, 10.0)
+    if friction is not None or bounce:
+        geom.priority = 1
+        geom.friction = [GRIP if friction is None else friction, 0.005, 0.0001]
+    if bounce:
+        ratio = -math.log(bounce) / math.hypot(math.pi, math.log(bounce))
+        geom.solref = [-SPRING, -2.0 * ratio * math.sqrt(SPRING)]
 
 
 @dataclass(frozen=True)
 class Ball:
-    """A ball that waits far away until it is thrown or placed. Radius in m, mass in kg."""
+    """A ball that waits far away until it is thrown or placed. Radius in m, mass in kg.
+
+    Attributes:
+      place: of its middle where it lies from the first, m.
+      friction, bounce: see `Box`.
+    """
 
     name: str = "ball"
     radius: float = 0.15
     mass: float = 5.0
+    place: tuple[float, float, float] | None = None
+    friction: float | None = None
+    bounce: float = 0.0
 
     def add(self, spec: mujoco.MjSpec, root: str) -> None:
         """Put it into a spec, with sensors for it and for its contact with the character of that root."""
         check_number("radius of a ball", self.radius, 0.01, 10.0)
         check_number("mass of a ball", self.mass, 0.001, 1e5)
-        body = spec.worldbody.add_body(name=self.name, pos=[*PARKED, self.radius])
+        for value in self.place or ():
+            check_number(f"place of ball '{self.name}'", value, -1e3, 1e3)
+        body = spec.worldbody.add_body(name=self.name, pos=list(self.place or (*PARKED, self.radius)))
         body.add_freejoint(name=self.name)
-        body.add_geom(
+        geom = body.add_geom(
             name=self.name,
             type=mujoco.mjtGeom.mjGEOM_SPHERE,
             size=[self.radius, 0, 0],
@@ -51,6 +84,7 @@ class Ball:
             contype=1,
             conaffinity=1,
         )
+        _surface(geom, self.name, self.friction, self.bounce)
         kinds, fields = mujoco.mjtSensor, mujoco.mjtConDataField
         here: dict[str, Any] = {"objtype": mujoco.mjtObj.mjOBJ_BODY, "objname": self.name}
         found, place, nearest = 1 << fields.mjCONDATA_FOUND.value, 1 << fields.mjCONDATA_POS.value, 1
@@ -80,6 +114,10 @@ class Box:
 
     With `ground` it is part of the ground: feet on it stand, and whatever else touches it has touched the ground. One
     that is `felt`, and is no ground, has a sensor NAME.force of what the character presses against it with, N.
+
+    Attributes:
+      friction: against everything; None: as the ground has it.
+      bounce: share of a speed that comes back, 0 to 0.95; see `_surface`.
     """
 
     name: str
@@ -88,6 +126,8 @@ class Box:
     turn: float = 0.0
     ground: bool = False
     felt: bool = False
+    friction: float | None = None
+    bounce: float = 0.0
 
     def add(self, spec: mujoco.MjSpec, root: str) -> None:
         """Put it into a spec."""
@@ -97,15 +137,16 @@ class Box:
             check_number(f"half size of box '{self.name}'", value, 0.001, 100.0)
         at: dict[str, Any] = {"pos": self.middle, "quat": _turned(self.turn)}
         body = spec.worldbody if self.ground else spec.worldbody.add_body(name=self.name, **at)
-        body.add_geom(
+        geom = body.add_geom(
             name=self.name,
             type=mujoco.mjtGeom.mjGEOM_BOX,
             **(at if self.ground else {}),
             size=self.half,
-            rgba=[0.62, 0.66, 0.72, 1],
+            rgba=GREY,
             contype=1,
             conaffinity=1,
         )
+        _surface(geom, self.name, self.friction, self.bounce)
         if self.felt and not self.ground:
             spec.add_sensor(
                 name=f"{self.name}.force",
@@ -119,6 +160,75 @@ class Box:
 
 
 @dataclass(frozen=True)
+class Ramp:
+    """A wedge that never moves and is ground: it rises along its own x axis over its whole length. As a box else.
+
+    Walkers do not see it: they plan their steps over flat ground, boxes and stairs.
+    """
+
+    name: str
+    middle: tuple[float, float, float]
+    half: tuple[float, float, float]
+    turn: float = 0.0
+    friction: float | None = None
+    bounce: float = 0.0
+
+    def add(self, spec: mujoco.MjSpec, root: str) -> None:
+        """Put it into a spec."""
+        for value in (*self.middle, self.turn):
+            check_number(f"place of ramp '{self.name}'", value, -1e3, 1e3)
+        for value in self.half:
+            check_number(f"half size of ramp '{self.name}'", value, 0.01, 100.0)
+        a, b, c = self.half
+        corners = [(x, y, z) for x, z in ((-a, -c), (a, -c), (a, c)) for y in (-b, b)]
+        spec.add_mesh(name=self.name, uservert=np.array(corners, float).ravel().tolist())
+        geom = spec.worldbody.add_geom(
+            name=self.name, type=mujoco.mjtGeom.mjGEOM_MESH, meshname=self.name, pos=self.middle,
+            quat=_turned(self.turn), rgba=GREY, contype=1, conaffinity=1,
+        )  # fmt: skip
+        _surface(geom, self.name, self.friction, self.bounce)
+
+
+@dataclass(frozen=True)
+class Staircase:
+    """Steps of equal height and depth that rise along its own x axis, and are ground. Sizes are of the whole.
+
+    Attributes:
+      steps: how many; the last is as high as the whole.
+    """
+
+    name: str
+    middle: tuple[float, float, float]
+    half: tuple[float, float, float]
+    turn: float = 0.0
+    steps: int = 4
+    friction: float | None = None
+    bounce: float = 0.0
+
+    @property
+    def boxes(self) -> list[Box]:
+        """What they are made of: a box for every step, each down to the bottom."""
+        (x, y, z), (a, b, c) = self.middle, self.half
+        made = []
+        for i in range(self.steps):
+            along, high = a * (2 * i + 1 - self.steps) / self.steps, c * (i + 1) / self.steps
+            at = (x + along * math.cos(self.turn), y + along * math.sin(self.turn), z - c + high)
+            name = f"{self.name}.{i}" if i else self.name
+            half = (a / self.steps, b, high)
+            made.append(Box(name, at, half, self.turn, True, friction=self.friction, bounce=self.bounce))
+        return made
+
+    def add(self, spec: mujoco.MjSpec, root: str) -> None:
+        """Put them into a spec."""
+        if isinstance(self.steps, bool) or not isinstance(self.steps, int) or not 1 <= self.steps <= 50:
+            raise UserError(f"stairs '{self.name}' have 1 to 50 steps, got {self.steps}")
+        for value in self.half:
+            check_number(f"half size of stairs '{self.name}'", value, 0.02, 100.0)
+        for box in self.boxes:
+            box.add(spec, root)
+
+
+@dataclass(frozen=True)
 class Crate:
     """A box that moves, with handles that hands take (`tumble.world.grips`). Sizes in m, mass in kg, turn in rad.
 
@@ -126,6 +236,7 @@ class Crate:
       middle, half, turn: where it begins, half its sizes.
       friction: against everything.
       handles: places in its own frame. Of two the first is the left hand's, for one who faces along its x axis.
+      bounce: see `Box`.
     """
 
     name: str
@@ -135,6 +246,7 @@ class Crate:
     friction: float = 0.8
     turn: float = 0.0
     handles: tuple[tuple[float, float, float], ...] = ((0.0, 0.2, 0.1), (0.0, -0.2, 0.1))
+    bounce: float = 0.0
 
     def add(self, spec: mujoco.MjSpec, root: str) -> None:
         """Put it into a spec, with sensors of its place, speed and turn and for its contact with the ground."""
@@ -143,12 +255,11 @@ class Crate:
         for value in self.half:
             check_number(f"half size of crate '{self.name}'", value, 0.01, 10.0)
         check_number(f"mass of crate '{self.name}'", self.mass, 0.01, 1e4)
-        check_number(f"friction of crate '{self.name}'", self.friction, 0.0, 10.0)
         if not 1 <= len(self.handles) <= 2:
             raise UserError(f"crate '{self.name}' must have one or two handles, got {len(self.handles)}")
         body = spec.worldbody.add_body(name=self.name, pos=self.middle, quat=_turned(self.turn))
         body.add_freejoint(name=self.name)
-        body.add_geom(
+        geom = body.add_geom(
             name=self.name,
             type=mujoco.mjtGeom.mjGEOM_BOX,
             size=self.half,
@@ -156,9 +267,8 @@ class Crate:
             rgba=[0.72, 0.53, 0.32, 1],
             contype=1,
             conaffinity=1,
-            friction=[self.friction, 0.005, 0.0001],
-            priority=1,  # its friction counts, whatever it touches
         )
+        _surface(geom, self.name, self.friction, self.bounce)
         for i, place in enumerate(self.handles):
             body.add_site(name=handle_name(self.name, i), pos=place, size=[0.02, 0, 0], rgba=[0.25, 0.25, 0.28, 1])
         kinds = mujoco.mjtSensor
@@ -315,8 +425,18 @@ def _free_bit(spec: mujoco.MjSpec) -> int:
     raise UserError("a scene has at most 29 companions: MuJoCo has no more bits to tell who meets whom")
 
 
-Prop: TypeAlias = Ball | Box | Crate | Companion | Stone
-PROPS: Mapping[str, type[Prop]] = {"ball": Ball, "box": Box, "crate": Crate, "companion": Companion, "stone": Stone}
+Prop: TypeAlias = Ball | Box | Ramp | Staircase | Crate | Companion | Stone
+PROPS: Mapping[str, type[Prop]] = {
+    "ball": Ball, "box": Box, "ramp": Ramp, "stairs": Staircase, "crate": Crate, "companion": Companion, "stone": Stone,
+}  # fmt: skip
+
+
+def boxes_of(props: Sequence[Prop]) -> list[Box]:
+    """All boxes among props, those of stairs included."""
+    found: list[Box] = []
+    for prop in props:
+        found += prop.boxes if isinstance(prop, Staircase) else [prop] if isinstance(prop, Box) else []
+    return found
 
 
 def prop_recipe(prop: Prop) -> dict[str, Any]:
@@ -329,7 +449,7 @@ def remake_prop(recipe: Mapping[str, Any]) -> Prop:
     """The prop that a recipe tells of; lists that were tuples become tuples again, so that it equals the first."""
     fields = dict(recipe)
     kind = choose("kind of prop", fields.pop("kind"), PROPS)
-    fields |= {key: tuple(fields[key]) for key in ("middle", "half", "place", "shirt", "tilt") if key in fields}
+    fields |= {key: tuple(fields[key]) for key in ("middle", "half", "place", "shirt", "tilt") if fields.get(key)}
     if kind is Crate:
         fields["handles"] = tuple(tuple(place) for place in fields["handles"])
     return kind(**fields)

@@ -24,10 +24,22 @@ from tumble.world.drives import FRAME, Drive, drives_named
 from tumble.world.grips import let_hands_into_crates
 from tumble.world.memory import Memory
 from tumble.world.placing import LYING, lowest, place_root, raise_root, turned_about_z
-from tumble.world.props import Ball, Box, Companion, Crate, Prop, Stone, check_names, prop_recipe, remake_prop
+from tumble.world.props import (
+    Ball,
+    Box,
+    Companion,
+    Crate,
+    Prop,
+    Ramp,
+    Staircase,
+    Stone,
+    check_names,
+    prop_recipe,
+    remake_prop,
+)
 
 STATES = 16  # that a scene keeps, because trials begin with the same
-P = TypeVar("P", Ball, Box, Crate, Companion, Stone)
+P = TypeVar("P", Ball, Box, Ramp, Staircase, Crate, Companion, Stone)
 
 ROOM = 192  # numbers of memory for each character: a walker, its skills and a relay take 131, a crowd 107 of each
 

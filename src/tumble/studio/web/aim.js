@@ -40,6 +40,20 @@ export class Aim {
     return null;
   }
 
+  /** The thing of the set under a place on the screen: its name, and the point that is hit; null where there is none. */
+  thing(x, y) {
+    this.#figure.object.updateMatrixWorld();
+    const [hit] = this.#ray(x, y).intersectObject(this.#figure.object, true);
+    const name = hit?.object.userData.prop;
+    return name ? { name, point: hit.point } : null;
+  }
+
+  /** Where the plane at a height, m, is met, or null. */
+  level(x, y, height) {
+    this.#plane.set(UP, -height);
+    return this.#ray(x, y).ray.intersectPlane(this.#plane, new THREE.Vector3());
+  }
+
   /** Where the plane through a point that faces the camera is met, or null. */
   facing(x, y, point) {
     this.#plane.setFromNormalAndCoplanarPoint(this.#camera.getWorldDirection(new THREE.Vector3()), point);

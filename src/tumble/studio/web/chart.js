@@ -61,7 +61,7 @@ export default {
       context.scale(ratio, ratio);
       this.drawLine(context, past, width - NUMBER, height);
       context.font = "11px system-ui, sans-serif";
-      context.fillStyle = "#2b3440";
+      context.fillStyle = getComputedStyle(this.$el).color;
       context.textAlign = "right";
       context.textBaseline = "middle";
       context.fillText(short(past.value), width - 2, height / 2);

@@ -117,6 +117,7 @@ export class Figure {
     mesh.castShadow = Math.max(...geom.size) > SMALL;
     mesh.receiveShadow = true;
     mesh.userData.body = index;
+    mesh.userData.prop = geom.prop ?? null; // the thing of the set that it is of
     return mesh;
   }
 

@@ -9,7 +9,7 @@
  * the machine; the wire is little endian, and so is every machine that runs a browser today.
  */
 
-const VERSION = 3;
+const VERSION = 4;
 const HEADER = 72; // bytes
 const TARGET = 16;
 const WANTED = 32;
@@ -24,9 +24,9 @@ export class Frame {
     const head = new DataView(buffer);
     if (head.getUint8(0) !== VERSION) return false;
     const flags = head.getUint8(1);
-    const [bodies, paths, points, best, smooth, contacts, terms] = [56, 58, 60, 62, 64, 66, 68].map((at) =>
-      head.getUint16(at, true),
-    );
+    const counts = [56, 58, 60, 62, 64, 68].map((at) => head.getUint16(at, true));
+    const [bodies, paths, points, best, smooth, terms] = counts;
+    const contacts = head.getUint8(66);
     const sizes = [[TARGET, 3], [WANTED, 2], [DRAG, 6], [HEADING, 1]];
     const extras = sizes.reduce((sum, [flag, size]) => sum + (flags & flag ? size : 0), 0);
     const lines = 3 * (paths * points + best + smooth + contacts);
@@ -48,6 +48,7 @@ export class Frame {
     this.effort = head.getFloat32(36, true);
     this.cost = head.getFloat32(40, true);
     this.origin = new Float32Array(buffer, 44, 3);
+    this.bearing = head.getUint8(67); // contacts that bear the scene's own character: the first ones
     this.termsId = head.getUint16(70, true);
     this.paths = paths;
     this.points = points;

@@ -17,8 +17,10 @@
  *   tumble.link.ghosts   figures beside the character of the last frame: `sticks`, a list of lists of both ends of
  *                        each stick, and `radii` of those; m
  *   tumble.link.controls whether this page holds control
- *   tumble.view          the view that is mounted: its `camera`, and `project(body name)`, which gives the
- *                        [clientX, clientY] of that body's origin, or null if there is no such body
+ *   tumble.view          the view that is mounted: its `camera`; `project(body name)`, which gives the
+ *                        [clientX, clientY] of that body's origin, or null if there is no such body; `look(view)` and
+ *                        `frame()` of the camera; `parts()`, what is drawn beside bodies; `standing()`, the centre of
+ *                        mass where that is drawn
  */
 
 import { Frame } from "./frame.js";

@@ -16,4 +16,11 @@ export const PALETTE = {
   ghostLast: "#12957f",
   stepFirst: "#c2255c",
   stepLast: "#5a5fd8",
+  trails: ["#e0406f", "#3d6fb4", "#12957f", "#b25e00", "#7b4fc9"],
+  onion: "#5f7fb0",
+  inside: "#1f9d57",
+  outside: "#d6303f",
+  metres: "#6a7686",
 };
+/** What is another colour where the page is dark. */
+export const DARK = { background: "#171c23", ground: "#1e242c", grid: "#3a4452", fineGrid: "#2a323c" };

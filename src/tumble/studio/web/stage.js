@@ -13,12 +13,13 @@
  */
 
 import { THREE } from "nicegui-scene";
-import { PALETTE } from "./palette.js";
+import { DARK, PALETTE } from "./palette.js";
 
 const REACH = 3.2; // m around the root that casts a shadow
 const SLOW = 30; // ms between pictures: above, fewer pixels are drawn
 const APART = 60; // ms that pictures are kept apart without a graphics card; twice that while the simulation is late
 const SOFT_SLOW = 160; // ms; SLOW, there
+const MIST = [7, 26]; // m from the camera where the mist begins and where it hides all; farther for who looks from afar
 export const TILE = 2; // m of ground that one copy of the grid's picture covers
 
 export class Stage {
@@ -51,7 +52,7 @@ export class Stage {
     this.#renderer.shadowMap.enabled = true;
     this.#renderer.shadowMap.type = THREE.PCFSoftShadowMap;
     this.world.background = new THREE.Color(PALETTE.background);
-    this.world.fog = new THREE.Fog(PALETTE.background, 7, 26);
+    this.world.fog = new THREE.Fog(PALETTE.background, ...MIST);
 
     const sky = new THREE.HemisphereLight("#f4f8ff", "#b9b4ae", 2.0);
     sky.position.set(0, 0, 1); // three's default is y up
@@ -75,6 +76,15 @@ export class Stage {
     this.#renderer.setSize(this.#width, this.#height, false);
   }
 
+  /** Dark colours, or light ones. */
+  setDark(dark) {
+    const colors = dark ? DARK : PALETTE;
+    this.world.background.set(colors.background);
+    this.world.fog.color.set(colors.background);
+    paintGround(this.grid.image.getContext("2d"), colors);
+    this.grid.needsUpdate = true;
+  }
+
   /** Whether it is time for another picture. */
   due(now) {
     return !this.soft || now - this.#last >= (this.late ? 2 : 1) * APART;
@@ -93,6 +103,8 @@ export class Stage {
     const x = tile * Math.round(camera.position.x / tile);
     this.#ground.position.set(x, TILE * Math.round(camera.position.y / TILE), height(x));
     this.#ground.rotation.y = this.#shade.rotation.y = -slope;
+    const far = camera.position.distanceTo(root);
+    [this.world.fog.near, this.world.fog.far] = [Math.max(MIST[0], 1.3 * far), Math.max(MIST[1], 4 * far)];
     this.#renderer.render(this.world, camera);
     this.drawn += 1;
   }
@@ -139,22 +151,26 @@ function makeGround(anisotropy) {
   const size = 512;
   const canvas = document.createElement("canvas");
   canvas.width = canvas.height = size;
-  const context = canvas.getContext("2d");
-  context.fillStyle = PALETTE.ground;
-  context.fillRect(0, 0, size, size);
-  for (let i = 0; i < 8; i++) {
-    const whole = i % 4 === 0; // a metre; the others are quarters
-    context.fillStyle = whole ? PALETTE.grid : PALETTE.fineGrid;
-    const [at, wide] = [(i * size) / 8, whole ? 4 : 2];
-    for (const start of [at - wide / 2, at - wide / 2 + size]) {
-      context.fillRect(start, 0, wide, size);
-      context.fillRect(0, start, size, wide);
-    }
-  }
+  paintGround(canvas.getContext("2d"), PALETTE);
   const map = new THREE.CanvasTexture(canvas);
   map.wrapS = map.wrapT = THREE.RepeatWrapping;
   map.repeat.set(80 / TILE, 80 / TILE);
   map.anisotropy = anisotropy;
   map.colorSpace = THREE.SRGBColorSpace;
   return new THREE.Mesh(new THREE.PlaneGeometry(80, 80), new THREE.MeshBasicMaterial({ map, toneMapped: false }));
+}
+
+function paintGround(context, { ground, grid, fineGrid }) {
+  const size = context.canvas.width;
+  context.fillStyle = ground;
+  context.fillRect(0, 0, size, size);
+  for (let i = 0; i < 8; i++) {
+    const whole = i % 4 === 0; // a metre; the others are quarters
+    context.fillStyle = whole ? grid : fineGrid;
+    const [at, wide] = [(i * size) / 8, whole ? 4 : 2];
+    for (const start of [at - wide / 2, at - wide / 2 + size]) {
+      context.fillRect(start, 0, wide, size);
+      context.fillRect(0, start, size, wide);
+    }
+  }
 }

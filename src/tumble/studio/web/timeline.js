@@ -122,7 +122,7 @@ export default {
       this.drawLabels(context, width, height, floor, span);
       this.$el.setAttribute("aria-valuenow", this.tick);
       const at = Math.min(width - 1.5, Math.max(1.5, place(this.tick)));
-      context.fillStyle = frame.past || this.scrubbing ? "#5a5fd8" : "#2b3440";
+      context.fillStyle = frame.past || this.scrubbing ? "#5a5fd8" : getComputedStyle(this.$el).color;
       context.fillRect(at - 1, 0, 2, floor);
       context.beginPath();
       context.arc(Math.min(width - 5, Math.max(5, at)), 5, 5, 0, 7);

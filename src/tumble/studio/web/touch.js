@@ -1,13 +1,14 @@
 /**
  * What a pointer does to the scene: mouse, pen or fingers.
  *
- *   const touch = new Touch(box, canvas, { aim, marks, figure, eye, settings: () => props, wake });
+ *   const touch = new Touch(box, canvas, { aim, marks, figure, eye, pick, settings: () => props, wake });
  *   touch.update();    // before every picture: sends what the pointer wants now
  *
  * A pointer that takes hold of something is kept from the camera's controls (we listen before they do); every other one
  * orbits, pans and zooms. Push, throw, blast, go and carve act on a click, so that one can orbit with these tools too;
  * only where the character can face somewhere at a place, going holds the ground: dragged from there, that is the
- * heading. A second finger always means the camera: what the first one held is let go. Whoever only watches moves only
+ * heading. With the tool `set` a thing of the set is chosen by a click and carried by a drag; it is put down where the
+ * pointer goes up. A second finger always means the camera: what the first one held is let go. Whoever only watches moves only
  * the camera.
  */
 
@@ -20,6 +21,7 @@ const CLICK = 7; // px a click may move
 const LONG = 500; // ms a click may last
 const FINGER = 18; // px around a fingertip
 const PUSH = 0.1; // s
+const FARTHEST = 30; // m that a thing is carried at once
 const round = (vector) => vector.toArray().map((value) => Math.round(1e4 * value) / 1e4);
 
 export class Touch {
@@ -63,6 +65,11 @@ export class Touch {
     return this.#held?.to ? [this.#held.from, this.#held.to] : null;
   }
 
+  /** What is carried, and how far: { name, by }, where `by` is null until it moves; null where nothing is. */
+  get carried() {
+    return this.#held?.kind === "carry" ? this.#held : null;
+  }
+
   /** Sends the newest wish of the pointer that holds something. */
   update() {
     if (!this.#held || !this.#moved) return;
@@ -71,6 +78,7 @@ export class Touch {
     if (kind === "target") this.#target([x, y]);
     if (kind === "drag") this.#pull(x, y);
     if (kind === "way") this.#face(x, y);
+    if (kind === "carry") this.#carry(x, y);
   }
 
   letGo() {
@@ -111,6 +119,11 @@ export class Touch {
       const from = this.#parts.aim.ground(x, y);
       if (from) this.#take(event, { kind: "way", from, start: [x, y] });
     }
+    if (event.button === 0 && tool === "set") {
+      const thing = this.#parts.aim.thing(x, y);
+      this.#parts.pick(thing?.name ?? "");
+      if (thing) this.#take(event, { kind: "carry", ...thing, start: [x, y], by: null });
+    }
     if (event.button === 2 && (tool === "hand" || tool === "push")) {
       const hit = this.#parts.aim.body(x, y);
       if (!hit?.bone) return;
@@ -150,8 +163,11 @@ export class Touch {
     if (event.pointerId === this.#held?.id) {
       event.stopPropagation();
       this.update();
-      const { kind, from, to } = this.#held;
+      const { kind, from, to, name, by } = this.#held;
       this.letGo();
+      if (kind === "carry" && by && !cancelled && link.controls) {
+        link.send({ type: "move", name, by: round(by).slice(0, 2), grid: this.#parts.settings().grid });
+      }
       if (kind === "way" && !cancelled && link.controls) this.#point(null, from, to);
       return;
     }
@@ -235,6 +251,14 @@ export class Touch {
     target.z = Math.max(0.02, target.z);
     this.#held.target = target;
     link.send({ type: "drag", body: hit.name, target: round(target), point: round(point) });
+  }
+
+  /** How far a thing is carried along the ground: as far as the point of it that is held. */
+  #carry(x, y) {
+    const { start, point } = this.#held;
+    if (!this.#held.by && Math.hypot(x - start[0], y - start[1]) <= CLICK) return;
+    const at = this.#parts.aim.level(x, y, point.z);
+    if (at && at.distanceTo(point) < FARTHEST) this.#held.by = at.sub(point).setZ(0);
   }
 
   /** Where a pointer that came down on the ground has gone to there; no farther than a click is none. */

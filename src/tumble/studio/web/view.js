@@ -2,30 +2,47 @@
  * The view: the simulated scene, to watch and to touch.
  *
  * A component of NiceGUI. Its props: `client` (id for the socket), `tool` (hand, push, throw, blast, target, go,
- * carve), `mass` and `speed` of a throw (kg, m/s), `force` of a push (N), `blast` (m/s), `gap` (width, m), `hand` that
+ * carve, set), `mass` and `speed` of a throw (kg, m/s), `force` of a push (N), `blast` (m/s), `gap` (width, m), `hand` that
  * reaches for a target (left, right), `faces` (whether a place is pointed at with a heading), `follow` (the camera goes
- * with the character), `futures`, `contacts` and `nodes` (whether they are drawn), `steering` (the stick on the screen;
- * always there on touch screens).
+ * with the one of the cast whose name is `whom`, '' for the scene's own), `futures`, `contacts`, `nodes`, `metres` and
+ * `balance` (whether they are drawn), `trails` (names of bodies that leave one), `onion` (frames between ghosts of the
+ * past, 0 for none), `dark`, `steering` (the stick on the screen; always there on touch screens).
+ *
+ * With the tool `set`, what a click chooses is told to the server as the event `pick`; `picked` is what is chosen, `grid`
+ * the width (m) of that on which things are put down.
+ *
+ * It opens with everybody in sight, and looks again where the cast is another one.
  *
  * Nothing is drawn unless something changed: a frame came, the figure still glides towards it, the camera moves.
  */
 
+import { THREE } from "nicegui-scene";
 import { Aim } from "tumble-studio/aim.js";
+import { Balance } from "tumble-studio/balance.js";
 import { slowBeat } from "tumble-studio/beat.js";
 import { Eye } from "tumble-studio/camera.js";
+import { Carry } from "tumble-studio/carry.js";
 import { Figure } from "tumble-studio/figure.js";
 import { Ghosts } from "tumble-studio/ghosts.js";
 import { Hud } from "tumble-studio/hud.js";
 import { Lines } from "tumble-studio/lines.js";
 import { link } from "tumble-studio/link.js";
 import { Marks } from "tumble-studio/marks.js";
+import { Metres } from "tumble-studio/metres.js";
+import { Onion } from "tumble-studio/onion.js";
+import { Past } from "tumble-studio/past.js";
 import { Stage } from "tumble-studio/stage.js";
 import { Steering } from "tumble-studio/steering.js";
 import "tumble-studio/style.js";
 import { Touch } from "tumble-studio/touch.js";
+import { Trails } from "tumble-studio/trails.js";
+
+const NEAR = 12; // m: farther things are not what is meant by all
 
 export default {
   template: `<div class="ts-view" data-testid="view"><canvas></canvas></div>`,
+
+  emits: ["pick"],
 
   props: {
     client: { type: String, default: "" },
@@ -38,9 +55,17 @@ export default {
     hand: { type: String, default: "right" },
     faces: { type: Boolean, default: false },
     follow: { type: Boolean, default: true },
+    whom: { type: String, default: "" },
     futures: { type: Boolean, default: true },
     contacts: { type: Boolean, default: true },
     nodes: { type: Boolean, default: true },
+    metres: { type: Boolean, default: false },
+    balance: { type: Boolean, default: false },
+    trails: { type: Array, default: () => [] },
+    onion: { type: Number, default: 0 },
+    dark: { type: Boolean, default: false },
+    picked: { type: String, default: "" },
+    grid: { type: Number, default: 0 },
     steering: { type: Boolean, default: false },
   },
 
@@ -52,6 +77,16 @@ export default {
     futures: "wake",
     contacts: "wake",
     nodes: "wake",
+    metres: "wake",
+    whom: "wake",
+    picked: "wake",
+    trails: "again",
+    onion: "again",
+    balance: "again",
+    dark(dark) {
+      this.stage?.setDark(dark);
+      this.wake();
+    },
     steering: "chooseStick",
   },
 
@@ -76,12 +111,23 @@ export default {
     this.lines = new Lines();
     this.ghosts = new Ghosts();
     this.marks = new Marks();
-    for (const { object } of [this.figure, this.lines, this.ghosts, this.marks]) this.stage.world.add(object);
+    this.past = new Past();
+    this.cast = ""; // who is in sight
+    this.leave = new Trails(this.past);
+    this.ghostsOfPast = new Onion(this.figure, this.past);
+    this.standing = new Balance();
+    this.rulers = new Metres();
+    this.carry = new Carry(this.figure);
+    const { figure, lines, ghosts, marks, leave, ghostsOfPast, standing, rulers, carry } = this;
+    this.parts = [figure, lines, ghosts, marks, leave, ghostsOfPast, standing, rulers, carry];
+    for (const { object } of this.parts) this.stage.world.add(object);
+    this.stage.setDark(this.dark);
     this.eye = new Eye(canvas, this.wake);
     this.eye.setFollow(this.follow);
-    const { figure, marks, eye, wake } = this;
+    const { eye, wake } = this;
     const aim = new Aim(canvas, eye.camera, figure);
-    this.touch = new Touch(this.$el, canvas, { aim, marks, figure, eye, wake, settings: () => this.$props });
+    const pick = (name) => this.$emit("pick", name);
+    this.touch = new Touch(this.$el, canvas, { aim, marks, figure, eye, wake, pick, settings: () => this.$props });
     this.steer = new Steering(this.$el, eye, wake);
 
     this.coarse = window.matchMedia("(pointer: coarse)").matches;
@@ -94,7 +140,14 @@ export default {
       () => watcher.disconnect(),
       () => canvas.removeEventListener("webglcontextrestored", wake),
     );
-    window.tumble.view = { camera: eye.camera, project: (name) => this.project(name) };
+    window.tumble.view = {
+      camera: eye.camera,
+      project: (name) => this.project(name),
+      look: (name) => this.look(name),
+      frame: () => this.frameAll(),
+      parts: () => this.drawn(),
+      standing: () => this.standing.place,
+    };
     this.resize();
   },
 
@@ -102,7 +155,7 @@ export default {
     cancelAnimationFrame(this.pending);
     for (const unbind of this.unbind) unbind();
     for (const part of [this.touch, this.steer, this.hud, this.eye, this.stage]) part?.dispose();
-    for (const part of [this.figure, this.lines, this.ghosts, this.marks]) part?.dispose();
+    for (const part of this.parts ?? []) part.dispose();
     link.leave();
     if (window.tumble.view?.camera === this.eye?.camera) window.tumble.view = null;
   },
@@ -115,17 +168,31 @@ export default {
       this.lines.take(frame);
       this.ghosts.take(link.ghosts);
       this.marks.take(frame);
+      this.past.take(frame);
+      this.remember(frame, scene);
       this.stage.late = frame.factor < 0.97 * frame.speed;
+      this.wake();
+    },
+
+    remember(frame, scene) {
+      this.leave.take(scene, this.trails);
+      this.ghostsOfPast.take(frame, scene, this.onion);
+      this.standing.take(frame, scene, this.balance);
+    },
+
+    /** Draws anew what is drawn of frames that were, as other things of them are to be drawn. */
+    again() {
+      if (this.figure?.scene) this.remember(link.frame, this.figure.scene);
       this.wake();
     },
 
     /** Asks for a picture. */
     wake() {
       this.changed = true;
-      this.again();
+      this.askPicture();
     },
 
-    again() {
+    askPicture() {
       this.pending ||= requestAnimationFrame((now) => this.draw(now));
     },
 
@@ -136,12 +203,13 @@ export default {
       this.pending = 0;
       let busy = this.steer.update(seconds); // a gamepad wants to be asked, though nothing may change
       if (this.figure.scene) {
-        this.changed = this.eye.glide(this.figure.root, seconds) || this.changed;
+        this.changed = this.eye.glide(this.followed().position, seconds) || this.changed;
+        this.open();
         this.touch.update();
         if (this.changed && this.stage.due(now)) this.changed = this.picture();
         busy ||= this.changed;
       }
-      if (busy) this.again();
+      if (busy) this.askPicture();
     },
 
     /** Draws; true if the next picture will differ even if nothing happens. */
@@ -151,10 +219,49 @@ export default {
       const { root } = this.figure;
       this.lines.draw(camera, root, this.futures);
       this.ghosts.draw(this.nodes);
-      const { spring: drag, way } = this.touch;
+      const { spring: drag, way, carried } = this.touch;
+      this.carry.show(this.picked, carried);
+      this.leave.draw(camera);
+      this.rulers.draw(this.followed().position, this.metres);
       const flashing = this.marks.draw(camera, root, { contacts: this.contacts, drag, way });
       this.stage.draw(camera, root, this.figure.scene.slope, this.figure.scene.depth);
       return moving || flashing;
+    },
+
+    /** The group of the root that the camera follows. */
+    followed() {
+      const { cast } = this.figure.scene;
+      return this.figure.groups[(cast.find(({ name }) => name === this.whom) ?? cast[0]).root];
+    },
+
+    /** Has everybody in sight where somebody else plays; who plays alone is seen from as near as ever. */
+    open() {
+      const { cast } = this.figure.scene;
+      const names = cast.map(({ name }) => name).join();
+      const first = !this.cast;
+      if (this.cast === `cast ${names}`) return;
+      this.cast = `cast ${names}`;
+      if (!first || cast.length > 1) this.eye.frame(this.places(cast.flatMap(({ bones }) => bones)));
+    },
+
+    look(name) {
+      if (!this.figure.scene) return;
+      const ahead = new THREE.Vector3(1, 0, 0).applyQuaternion(this.followed().quaternion).setZ(0);
+      if (ahead.length() < 0.3) ahead.set(1, 0, 0); // it lies
+      this.eye.look(name, ahead.normalize());
+      this.wake();
+    },
+
+    /** Everybody, and things that are near. */
+    frameAll() {
+      if (!this.figure.scene) return;
+      const people = this.places(this.figure.scene.cast.flatMap(({ bones }) => bones));
+      this.eye.frame([...people, ...this.carry.corners(this.followed().position, NEAR)]);
+      this.wake();
+    },
+
+    places(indices) {
+      return indices.map((i) => this.figure.groups[i].position);
     },
 
     resize() {
@@ -168,6 +275,12 @@ export default {
 
     chooseStick() {
       this.steer?.showStick(this.steering || this.coarse);
+    },
+
+    /** What is drawn beside the bodies now: ghosts, points of trails, and switches. */
+    drawn() {
+      const { leave, ghostsOfPast, balance, metres, dark } = this;
+      return { onion: ghostsOfPast.shown, trails: leave.points, balance, metres, dark };
     },
 
     /** Where the origin of a body is on the screen, as clientX and clientY. */
