@@ -29,7 +29,7 @@ def to_world(vectors: np.ndarray) -> np.ndarray:
     return np.asarray(vectors)[..., [2, 0, 1]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Worn:
     """A skin in the world's axes, at rest, with the bones that it goes with: n bodies, then the n hinges above them.
 

@@ -24,6 +24,7 @@ import numpy as np
 
 from tumble.control.controller import Report
 from tumble.live.commands import Drag
+from tumble.studio.skins import skins_of
 from tumble.world.props import Crate, handle_name
 from tumble.world.scene import Scene
 
@@ -48,7 +49,7 @@ HIDDEN = 3  # groups from which on MuJoCo draws nothing
 
 
 def describe(scene: Scene) -> dict[str, Any]:
-    """Shapes of all bodies of a scene, JSON-able; body i is body i of the packets.
+    """Shapes of all bodies of a scene and skins over them, JSON-able; body i is body i of the packets.
 
     The plane of the ground is left out, which browsers draw by themselves, by its slope in rad and its depth in m.
     Boxes that are part of it are the world's; those between gaps are slabs, to be drawn as ground.
@@ -75,7 +76,7 @@ def describe(scene: Scene) -> dict[str, Any]:
             geom = _geom("ellipsoid", np.repeat(site.size[0], 3), site.pos, site.quat, site.rgba)
             bodies[int(site.bodyid[0])]["geoms"].append(geom)
     ground = {"slope": scene.ground.slope, "depth": scene.ground.depth}
-    return {"root": scene.body(scene.character.root), **ground, "bodies": bodies}
+    return {"root": scene.body(scene.character.root), **ground, "bodies": bodies, "skins": skins_of(scene)}
 
 
 def _geom(kind: str, size: np.ndarray, pos: np.ndarray, quat: np.ndarray, rgba: np.ndarray) -> dict[str, Any]:

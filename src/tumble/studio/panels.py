@@ -55,6 +55,7 @@ SIGHTS = {
     "follow": "follow the character",
     "futures": "sampled futures",
     "contacts": "contact points",
+    "skin": "skin over the parts of characters",
     "steering": "on-screen joystick",
 }
 

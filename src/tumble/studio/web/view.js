@@ -4,8 +4,8 @@
  * A component of NiceGUI. Its props: `client` (id for the socket), `tool` (hand, push, throw, blast, target, go,
  * carve), `mass` and `speed` of a throw (kg, m/s), `force` of a push (N), `blast` (m/s), `gap` (width, m), `hand` that
  * reaches for a target (left, right), `faces` (whether a place is pointed at with a heading), `follow` (the camera goes
- * with the character), `futures`, `contacts` and `nodes` (whether they are drawn), `steering` (the stick on the screen;
- * always there on touch screens).
+ * with the character), `futures`, `contacts` and `nodes` (whether they are drawn), `skin` (or the parts of characters),
+ * `steering` (the stick on the screen; always there on touch screens).
  *
  * Nothing is drawn unless something changed: a frame came, the figure still glides towards it, the camera moves.
  */
@@ -41,12 +41,17 @@ export default {
     futures: { type: Boolean, default: true },
     contacts: { type: Boolean, default: true },
     nodes: { type: Boolean, default: true },
+    skin: { type: Boolean, default: true },
     steering: { type: Boolean, default: false },
   },
 
   watch: {
     follow(follow) {
       this.eye?.setFollow(follow);
+      this.wake();
+    },
+    skin(skin) {
+      this.figure?.wear(skin);
       this.wake();
     },
     futures: "wake",
@@ -73,6 +78,7 @@ export default {
     this.$el.classList.toggle("ts-soft", this.stage.soft);
     slowBeat(this.stage.soft);
     this.figure = new Figure(this.stage.grid);
+    this.figure.wear(this.skin);
     this.lines = new Lines();
     this.ghosts = new Ghosts();
     this.marks = new Marks();
