@@ -7,7 +7,6 @@ Files (`export`), pictures (`film`) and browsers (`studio`) draw the same surfac
 """
 
 from tumble.figures.figure import Figure
-from tumble.figures.skin import can_be_skinned, skin
 from tumble.figures.worn import Worn, worn_by
 
-__all__ = ["Figure", "Worn", "can_be_skinned", "skin", "worn_by"]
+__all__ = ["Figure", "Worn", "worn_by"]
