@@ -11,9 +11,9 @@ from recordings import swinging
 from tumble.characters import CHARACTERS, character
 from tumble.errors import UserError
 from tumble.export import SKELETONS, Clip, Figure, Options, clip_of, export
-from tumble.export.figure import to_file
 from tumble.export.skeletons import skeleton
 from tumble.export.taking import figure_of
+from tumble.figures.figure import to_file
 from tumble.live.recording import Recording
 from tumble.maths.rotations import multiply, twist
 from tumble.world.props import Ball, Companion

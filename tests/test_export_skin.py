@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tumble.characters import character
-from tumble.export.figure import Figure
-from tumble.export.shapes import Mesh, rigid, tessellated
-from tumble.export.skin import skin
-from tumble.export.surface import slopes, surface
+from tumble.figures.figure import Figure
+from tumble.figures.shapes import Mesh, rigid, tessellated
+from tumble.figures.skin import skin
+from tumble.figures.surface import slopes, surface
 
 
 def volume(mesh: Mesh) -> float:

@@ -101,6 +101,11 @@ def share(pixels: np.ndarray, colour: tuple[int, int, int], at: tuple[float, flo
     return float((like > 0.99).mean())
 
 
+def changed(one: np.ndarray, other: np.ndarray) -> float:
+    """The share of the view in which two pictures differ clearly."""
+    return float((np.abs(one.astype(int) - other).max(axis=2)[:540, 230:660] > 30).mean())
+
+
 def test_the_character_is_drawn_where_it_is(window, tmp_path):
     colours = window.look("Object.fromEntries(link.scene.bodies.map(({ name, geoms }) => [name, geoms[0]?.color]))")
     assert [bytes.fromhex(colours[name][1:]) for name in ("torso", "left_foot")] == [bytes(SHIRT), bytes(SHOES)]
@@ -130,18 +135,34 @@ def test_the_character_is_drawn_where_it_is(window, tmp_path):
     assert window.look("frame.paused") and drawn_from @ window.ahead() < 0.995
 
 
+def test_the_skin_is_worn_or_the_parts_are_seen(window):
+    window.pause()
+    dressed = picture(window)
+    window.tab("touch")
+    window.part("skin").click()
+    spot = tuple(map(round, window.spot("torso")))
+    until(lambda: (picture(window) != dressed).any())
+    parts = picture(window)
+    assert 0.005 < changed(parts, dressed) < 0.1
+    assert share(parts, SHIRT, spot, 8) > 0.8 and share(dressed, SHIRT, spot, 8) > 0.8
+    window.part("skin").click()
+    until(lambda: changed(picture(window), dressed) < 0.3 * changed(parts, dressed))
+
+
 def test_the_first_load_is_small(chromium, shared):
     with contextlib.closing(chromium.new_context(viewport=SIZE)) as context:
-        page, sizes = context.new_page(), list[float]()
+        page, sizes, lessons = context.new_page(), list[float](), list[dict[str, Any]]()
         wire = context.new_cdp_session(page)
         wire.send("Network.enable")
         wire.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
+        wire.on("Network.webSocketFrameReceived", lambda event: lessons.append(event["response"]))
         page.goto(shared.address)
         page.wait_for_function("window.tumble?.view?.project('torso')")
         page.wait_for_load_state("networkidle")
-    print(f"first load: {sum(sizes) / 1e6:.2f} MB in {len(sizes)} answers")
-    assert len(sizes) > 10
-    assert 2e5 < sum(sizes) < 3e6
+    scenes = [len(one["payloadData"]) for one in lessons if '"type": "scene"' in one["payloadData"][:100]]
+    print(f"first load: {sum(sizes) / 1e6:.2f} MB in {len(sizes)} answers, the scene {sum(scenes) / 1e6:.2f} MB")
+    assert len(sizes) > 10 and len(scenes) == 1
+    assert 2e5 < sum(sizes) + sum(scenes) < 3e6
 
 
 # Hands ----------------------------------------------------------------------------------------------

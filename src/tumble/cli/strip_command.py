@@ -19,6 +19,7 @@ def draw(
     columns: int = 4,
     start: Annotated[float, tyro.conf.arg(name="from")] = 0.0,
     end: Annotated[float | None, tyro.conf.arg(name="to")] = None,
+    rigid: bool = False,
 ) -> int:
     """Draw a recording as a film strip, without a display.
 
@@ -33,6 +34,7 @@ def draw(
       columns: how many side by side; 0: all.
       start: s, the first moment.
       end: s, the last; by default the recording's end.
+      rigid: bodies as they are instead of a skin.
     """
     recording = Recording.load(file)
     scene, dt = recording.scene(), recording.scene().dt
@@ -42,7 +44,7 @@ def draw(
     check_number("frames", frames, 1, last - first + 1)
     chosen = np.linspace(first, last, frames).round().astype(int)
     states = np.stack([recording.state(int(i)) for i in chosen])
-    save(strip(scene, states, chosen * dt, frames, columns=columns), out)
+    save(strip(scene, states, chosen * dt, frames, columns=columns, rigid=rigid), out)
     print(f"drew {frames} moments of {(last - first) * dt:.1f} s into {out}")
     return 0
 

@@ -8,11 +8,11 @@ writes one. Nothing here simulates; only `writing` and what draws opens files.
 """
 
 from tumble.export.clip import Bone, Clip, PropTrack
-from tumble.export.figure import Figure
 from tumble.export.options import Options
 from tumble.export.skeletons import SKELETONS
 from tumble.export.taking import clip_of
 from tumble.export.writing import ENDINGS, export, exported
+from tumble.figures.figure import Figure
 
 __all__ = [
     "ENDINGS",

@@ -18,7 +18,7 @@ import numpy as np
 
 from tumble.errors import UserError
 from tumble.export.clip import Bone, Clip, PropTrack
-from tumble.export.shapes import Mesh, of_prop, stiff
+from tumble.figures.shapes import Mesh, of_prop, stiff
 
 TYPES = {np.dtype("f4"): 5126, np.dtype("u4"): 5125, np.dtype("u2"): 5123, np.dtype("u1"): 5121}
 ARRAYS, ELEMENTS = 34962, 34963  # targets of buffer views: of vertices, of triangles
@@ -31,8 +31,8 @@ class Skins:
     """What is drawn of a character: meshes with weights of bodies, or rigid ones by body.
 
     Attributes:
-      skin: see `tumble.export.skin.skin`.
-      rigid: see `tumble.export.shapes.rigid`.
+      skin: see `tumble.figures.skin.skin`.
+      rigid: see `tumble.figures.shapes.rigid`.
     """
 
     skin: Sequence[Mesh] = ()

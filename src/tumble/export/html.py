@@ -17,7 +17,7 @@ import numpy as np
 
 from tumble.export.clip import Clip
 from tumble.export.gltf import Skins, bones_of_bodies, spans
-from tumble.export.shapes import Mesh, of_prop
+from tumble.figures.shapes import Mesh, of_prop
 
 VERTEX = np.dtype([("place", "<u2", 4), ("normal", "i1", 4), ("colour", "u1", 4), ("bones", "u1", 4),
                    ("weights", "u1", 4)])  # fmt: skip

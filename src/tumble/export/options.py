@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tumble.errors import UserError, check_number, choose
-from tumble.export.figure import LOWERED
 from tumble.export.skeletons import SKELETONS
+from tumble.figures.figure import LOWERED
 
 RATES = (24, 30, 60, 120)  # frames a second
 SCALES = {"m": 1.0, "cm": 100.0}

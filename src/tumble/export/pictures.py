@@ -49,7 +49,7 @@ def _drawn(recording: Recording, options: Options, at: list[int], size: tuple[in
     """Pictures of frames; of a frame that is asked for again the same one."""
     scene, camera = recording.scene(), Camera(azimuth=options.azimuth, elevation=options.elevation)
     states = {frame: recording.state(frame) for frame in sorted(set(at))}
-    with Canvas(scene, *size, camera.fovy, suns=1, shadows=options.shadows) as canvas:
+    with Canvas(scene, *size, camera.fovy, suns=1, shadows=options.shadows, rigid=options.rigid) as canvas:
         views = dict(zip(states, _views(canvas, camera, list(states.values()), size), strict=True))
         shown, picture = -1, np.zeros(0)
         for frame in at:

@@ -16,7 +16,7 @@ import numpy as np
 
 from tumble.errors import UserError, choose
 from tumble.export.clip import Bone
-from tumble.export.figure import SIDES, Figure
+from tumble.figures.figure import SIDES, Figure
 
 LIMBS = ("shoulder", "upper_arm", "forearm", "hand", "thigh", "shin", "foot", "toe")
 # VRM's names of parts, which VRMA carries

@@ -18,9 +18,9 @@ from tumble.characters.looks import SHIRT
 from tumble.errors import UserError, check_number, unknown
 from tumble.export.clip import Clip, PropTrack, local_turns
 from tumble.export.editing import at_rate, closed, in_place, on_the_ground
-from tumble.export.figure import Figure, to_file, turns_to_file
 from tumble.export.options import Options
 from tumble.export.skeletons import skeleton
+from tumble.figures.figure import Figure, to_file, turns_to_file
 from tumble.live.recording import Recording
 from tumble.maths.rotations import conjugate, continuous, multiply, turned
 from tumble.world.props import Companion

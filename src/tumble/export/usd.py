@@ -17,7 +17,7 @@ from tumble.errors import UserError
 from tumble.export.clip import Clip
 from tumble.export.gltf import Skins, bones_of_bodies, linear
 from tumble.export.options import SCALES
-from tumble.export.shapes import Mesh, of_prop, stiff
+from tumble.figures.shapes import Mesh, of_prop, stiff
 from tumble.files import check_place, replace_file
 
 

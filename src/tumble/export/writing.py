@@ -17,9 +17,9 @@ from tumble.export.gltf import Skins, write_glb, write_vrma
 from tumble.export.html import write_html
 from tumble.export.options import SCALES, Options
 from tumble.export.robots import joints_of, write_csv, write_npz
-from tumble.export.shapes import rigid
-from tumble.export.skin import skin
 from tumble.export.taking import clip_of, figure_of
+from tumble.figures.shapes import rigid
+from tumble.figures.skin import skin
 from tumble.files import check_place, format_of, opened, replace_file
 from tumble.live.recording import Recording
 
@@ -59,7 +59,7 @@ def _film(recording: Recording, path: Path, options: Options, progress: Progress
     from tumble.export.pictures import save_gif, save_mp4, save_pngs
 
     ending = path.suffix.lower()
-    _nothing_of(options, f"a {ending}", (*SKELETAL, "who", "layout"))
+    _nothing_of(options, f"a {ending}", (*(name for name in SKELETAL if name != "rigid"), "who", "layout"))
     save = {".png": save_pngs, ".gif": save_gif, ".mp4": save_mp4}[ending]
     return save(recording, path, options, progress)
 

@@ -15,12 +15,14 @@ import numpy as np
 from tumble.errors import UserError
 from tumble.film.camera import Camera, outline
 from tumble.film.opengl import open_context
+from tumble.film.skins import Dress, add_skins
 from tumble.world.scene import Scene
 
 SKY, HORIZON = (0.66, 0.78, 0.90), (0.93, 0.95, 0.97)
 FLOOR, FLOOR_TILES = (0.90, 0.91, 0.92), (0.84, 0.86, 0.89)
 TILE = 1.0  # side of a ground tile, m
 MOST = 10_000  # geoms in a picture; a humanoid has 57
+MATTE = "film_matte"  # a material
 HIDDEN = 5  # a group of geoms that MuJoCo does not draw unless told to
 SHADOWS = 1024  # pixels along a side of a shadow map
 SUNS = 7  # lights that share the sun's brightness, for soft shadows; OpenGL has 8, one is the headlight
@@ -29,7 +31,8 @@ Rgba = tuple[float, float, float, float]  # 0 to 1; the last is opacity
 
 
 def drawing_model(
-    scene: Scene, width: int, height: int, fovy: float = Camera.fovy, suns: int = SUNS, shadows: int = SHADOWS
+    scene: Scene, width: int, height: int, fovy: float = Camera.fovy, suns: int = SUNS, shadows: int = SHADOWS,
+    rigid: bool = False,
 ) -> mujoco.MjModel:  # fmt: skip
     """The scene's model with sky, light and a ground to look at; states of the scene fit it.
 
@@ -40,6 +43,7 @@ def drawing_model(
       suns: lights that share the sun's brightness, 1 to 7: one draws quickest, and round things coarser; more make
         shadows soft.
       shadows: pixels along a side of a shadow map; 0: none.
+      rigid: without the characters' skins.
     """
     spec = scene.spec.copy()
     corners = outline(scene.model, scene.show(scene.state()), *_roots(scene))
@@ -54,6 +58,8 @@ def drawing_model(
     visual.rgba.fog[:] = visual.rgba.haze[:] = [*HORIZON, 1]
     _add_lights(spec, scene.character.root, size, suns, shadows > 0)
     _add_surfaces(spec)
+    if not rigid:
+        add_skins(spec, scene, MATTE)
     return spec.compile()
 
 
@@ -90,12 +96,12 @@ def _add_surfaces(spec: mujoco.MjSpec) -> None:
     ground = spec.add_material(name="film_ground", texuniform=True, texrepeat=[1 / TILE, 1 / TILE])
     ground.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = "film_tiles"
     ground.specular, ground.reflectance = 0.0, 0.0
-    spec.add_material(name="film_matte", specular=0.3, shininess=0.3)
+    spec.add_material(name=MATTE, specular=0.3, shininess=0.3)
     for geom in spec.geoms:
         if geom.type == mujoco.mjtGeom.mjGEOM_PLANE:
             geom.material = "film_ground"
         elif not geom.material:
-            geom.material = "film_matte"
+            geom.material = MATTE
 
 
 class Canvas:
@@ -106,18 +112,21 @@ class Canvas:
       width, height: of a picture, pixels.
       fovy: vertical field of view, degrees.
       suns, shadows: see `drawing_model`.
+      rigid: bodies as they are instead of skins.
     """
 
     def __init__(
         self, scene: Scene, width: int, height: int, fovy: float = Camera.fovy, suns: int = SUNS,
-        shadows: int = SHADOWS,
+        shadows: int = SHADOWS, rigid: bool = False,
     ) -> None:  # fmt: skip
-        self.model = drawing_model(scene, width, height, fovy, suns, shadows)
+        self.model = drawing_model(scene, width, height, fovy, suns, shadows, rigid)
         self._roots = _roots(scene)
         self._bare = copy.copy(self.model)  # of which only the characters are drawn
         roots = [self.model.body(root).id for root in self._roots]
         self._mine = np.isin(self.model.body_rootid[self.model.geom_bodyid], roots)
         self._bare.geom_group[~self._mine] = HIDDEN
+        self._bare.skin_group[:] = HIDDEN
+        self._dress = None if rigid else Dress(scene, self.model, HIDDEN)
         self._data = mujoco.MjData(self.model)
         self._scene = mujoco.MjvScene(self.model, maxgeom=MOST)
         self._scene.flags[mujoco.mjtRndFlag.mjRND_FOG] = True
@@ -142,7 +151,7 @@ class Canvas:
         Args:
           state: ground, props and light are drawn as they are in it.
           camera: one of `Camera.frame`.
-          others: further states, of which the characters alone are drawn, each in one colour.
+          others: further states, of which the characters' rigid bodies alone are drawn, each in one colour.
           rgba: the colour of the characters in `state`; their own where it is None.
 
         Raises:
@@ -151,6 +160,8 @@ class Canvas:
         self._pose(state)
         every = mujoco.mjtCatBit.mjCAT_ALL.value
         mujoco.mjv_updateScene(self.model, self._data, mujoco.MjvOption(), None, camera, every, self._scene)
+        if self._dress is not None:
+            self._dress.pose(self._data, self._scene)
         if rgba is not None:
             self._tint(0, rgba)
         for other, colour in others:
@@ -173,7 +184,8 @@ class Canvas:
     def _tint(self, start: int, rgba: Rgba) -> None:
         """Give a colour to what is in the picture of the characters from a place in its list of geoms on."""
         for geom in self._scene.geoms[start : self._scene.ngeom]:
-            if geom.objtype == mujoco.mjtObj.mjOBJ_GEOM and self._mine[geom.objid]:
+            bone = geom.objtype == mujoco.mjtObj.mjOBJ_GEOM and self._mine[geom.objid]
+            if bone or geom.objtype == mujoco.mjtObj.mjOBJ_SKIN:
                 geom.rgba[:], geom.matid = rgba, -1  # a texture would shine through
 
     def _pose(self, state: np.ndarray) -> None:

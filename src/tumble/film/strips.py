@@ -31,6 +31,7 @@ def strip(
     width: int = 240,
     height: int = 288,
     columns: int = 0,
+    rigid: bool = False,
 ) -> "Image.Image":
     """Evenly spaced states side by side, each labelled with its time; the first and last are in.
 
@@ -42,12 +43,13 @@ def strip(
       camera: where to look from.
       width, height: of one picture, pixels.
       columns: pictures in a row of the strip; 0 puts all in one row.
+      rigid: bodies as they are instead of skins.
     """
     pillow = _pillow()
     for name, value, low in (("width", width, 16), ("height", height, 16), ("columns", columns, 0)):
         check_number(f"{name} of a strip", value, low, 2000)
     rows, seconds = _pick(scene, np.asarray(states), np.asarray(times), frames)
-    with Canvas(scene, FINER * width, FINER * height, camera.fovy) as canvas:
+    with Canvas(scene, FINER * width, FINER * height, camera.fovy, rigid=rigid) as canvas:
         views = camera.frame([canvas.outline(row) for row in rows], width / height)
         drawn = [canvas.draw(row, view) for row, view in zip(rows, views, strict=True)]
     fine = [pillow.fromarray(pixels).resize((width, height), pillow.Resampling.LANCZOS) for pixels in drawn]

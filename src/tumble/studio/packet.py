@@ -25,6 +25,7 @@ import numpy as np
 
 from tumble.control.controller import Report
 from tumble.live.commands import Drag
+from tumble.studio.skins import skins_of
 from tumble.world.dressing import pieces_of
 from tumble.world.props import Crate, handle_name
 from tumble.world.scene import Scene
@@ -51,7 +52,7 @@ HIDDEN = 3  # groups from which on MuJoCo draws nothing
 
 
 def describe(scene: Scene) -> dict[str, Any]:
-    """Shapes and masses of all bodies of a scene, JSON-able; body i is body i of the packets.
+    """Shapes and masses of all bodies of a scene and skins over them, JSON-able; body i is body i of the packets.
 
     The cast is everybody in it, the scene's own character first: name ('' of its own), root and bones.
 
@@ -89,7 +90,7 @@ def describe(scene: Scene) -> dict[str, Any]:
          "bones": [i for i in range(model.nbody) if scene.whose(i) == prefix]}
         for prefix in scene.cast
     ]  # fmt: skip
-    return {"root": scene.root(), **ground, "cast": cast, "bodies": bodies}
+    return {"root": scene.root(), **ground, "cast": cast, "bodies": bodies, "skins": skins_of(scene)}
 
 
 def _mass(model: mujoco.MjModel, body: int) -> dict[str, Any]:

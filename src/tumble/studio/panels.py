@@ -56,6 +56,7 @@ SIGHTS = {
     "follow": ("the camera follows", True),
     "futures": ("sampled futures", True),
     "contacts": ("contact points", True),
+    "skin": ("skin over the parts of characters", True),
     "balance": ("centre of mass, support polygon", False),
     "metres": ("metre marks", False),
 }

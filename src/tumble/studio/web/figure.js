@@ -6,12 +6,14 @@
  *   figure.show(frame, scene);      // a frame came
  *   const moving = figure.glide();  // before every picture; true while it is under way
  *
- * Each body is a group whose children are its geoms; a mesh knows its body as `mesh.userData.body`, an index. A live
+ * Each body is a group whose children are its geoms; a mesh knows its body as `mesh.userData.body`, an index. Over those
+ * of characters that have one is a skin, unless `wear(false)` was said; the parts below are there for rays. A live
  * frame is approached over the time between the last two frames, from where the figure is drawn now, so that 30 frames
  * a second look smooth. Frames of the past and of a pause are shown as they are.
  */
 
 import { THREE } from "nicegui-scene";
+import { Skins } from "./skins.js";
 import { TILE } from "./stage.js";
 
 const LONGEST = 100; // ms: slower frames are shown after that long, and wait for the next
@@ -24,6 +26,8 @@ export class Figure {
   scene = null;
   groups = [];
   root = new THREE.Vector3(); // where the root is drawn
+  #skins = null;
+  #worn = true;
   #geometries = new Map();
   #materials = new Map();
   #stripes = null;
@@ -62,12 +66,24 @@ export class Figure {
     return this.#gliding;
   }
 
+  /** Draws skins, or the parts of the bodies. */
+  wear(worn) {
+    this.#worn = worn;
+    if (!this.#skins) return;
+    this.#skins.object.visible = worn;
+    this.#skins.pose();
+    for (const [index, group] of this.groups.entries()) {
+      for (const mesh of group.children) mesh.visible = !(worn && this.#skins.covers(index));
+    }
+  }
+
   /** Index of a body by its name, -1 if there is none. */
   index(name) {
     return this.scene ? this.scene.bodies.findIndex((body) => body.name === name) : -1;
   }
 
   dispose() {
+    this.#skins?.dispose();
     for (const geometry of this.#geometries.values()) geometry.dispose();
     for (const material of this.#materials.values()) material.dispose();
     this.#stripes?.dispose();
@@ -90,6 +106,7 @@ export class Figure {
       group.position.fromArray(shown, at);
       group.quaternion.set(shown[at + 4], shown[at + 5], shown[at + 6], shown[at + 3]).normalize();
     }
+    if (this.#worn) this.#skins.pose();
     this.root.copy(this.groups[this.scene.root]?.position ?? this.root);
     this.#gliding = share < 1;
   }
@@ -103,6 +120,10 @@ export class Figure {
       this.object.add(group);
       return group;
     });
+    this.#skins?.dispose();
+    this.#skins = new Skins(scene, this.groups, (color) => this.#material(color, false));
+    this.object.add(this.#skins.object);
+    this.wear(this.#worn);
     this.#shown = new Float32Array(7 * scene.bodies.length);
     this.#from = new Float32Array(7 * scene.bodies.length);
   }

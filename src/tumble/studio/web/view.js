@@ -5,8 +5,9 @@
  * carve, set), `mass` and `speed` of a throw (kg, m/s), `force` of a push (N), `blast` (m/s), `gap` (width, m), `hand` that
  * reaches for a target (left, right), `faces` (whether a place is pointed at with a heading), `follow` (the camera goes
  * with the one of the cast whose name is `whom`, '' for the scene's own), `futures`, `contacts`, `nodes`, `metres` and
- * `balance` (whether they are drawn), `trails` (names of bodies that leave one), `onion` (frames between ghosts of the
- * past, 0 for none), `dark`, `steering` (the stick on the screen; always there on touch screens).
+ * `balance` (whether they are drawn), `skin` (or the parts of characters), `trails` (names of bodies that leave one),
+ * `onion` (frames between ghosts of the past, 0 for none), `dark`, `steering` (the stick on the screen; always there on
+ * touch screens).
  *
  * With the tool `set`, what a click chooses is told to the server as the event `pick`; `picked` is what is chosen, `grid`
  * the width (m) of that on which things are put down.
@@ -66,12 +67,17 @@ export default {
     dark: { type: Boolean, default: false },
     picked: { type: String, default: "" },
     grid: { type: Number, default: 0 },
+    skin: { type: Boolean, default: true },
     steering: { type: Boolean, default: false },
   },
 
   watch: {
     follow(follow) {
       this.eye?.setFollow(follow);
+      this.wake();
+    },
+    skin(skin) {
+      this.figure?.wear(skin);
       this.wake();
     },
     futures: "wake",
@@ -108,6 +114,7 @@ export default {
     this.$el.classList.toggle("ts-soft", this.stage.soft);
     slowBeat(this.stage.soft);
     this.figure = new Figure(this.stage.grid);
+    this.figure.wear(this.skin);
     this.lines = new Lines();
     this.ghosts = new Ghosts();
     this.marks = new Marks();

@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 
 from tumble.errors import UserError
-from tumble.export.figure import Figure, to_file, turns_to_file
+from tumble.figures.figure import Figure, to_file, turns_to_file
 from tumble.maths.rotations import turned
 
 AROUND = 24  # sides of what is round

@@ -17,16 +17,16 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from tumble.export.figure import Figure, to_file, turns_to_file
-from tumble.export.shapes import Mesh, colour_of, drawn, in_file, merged, rigid, stiff, visible
-from tumble.export.surface import Distance, slopes, surface
+from tumble.figures.figure import Figure, to_file, turns_to_file
+from tumble.figures.shapes import Mesh, colour_of, drawn, in_file, merged, rigid, stiff, visible
+from tumble.figures.surface import Distance, slopes, surface
 from tumble.maths.rotations import matrices, multiply
 
 MELT = 0.024  # m over which geoms and bodies of a body of usual height melt together; ours
 STEP, FINE = 0.015, 0.010  # m between points; of what is small: head, hands, feet
 SMALL = 0.03  # m^3 of a box around what is small
 THIN = 0.0095  # m: what is thinner is a drawing on the skin
-DEEP = 0.004  # m under another surface, where nothing is drawn; ours
+DEEP = 0.009  # m under another surface, where nothing is drawn: less and bent ankles gape, more and arms poke out; ours
 SOFT = 0.055  # m over which a joint's neighbours share a point; ours
 USUAL = 1.75  # m, the size of a body that these lengths are for
 SOLIDS = {mujoco.mjtGeom.mjGEOM_SPHERE.value, mujoco.mjtGeom.mjGEOM_CAPSULE.value, mujoco.mjtGeom.mjGEOM_BOX.value,
@@ -39,10 +39,11 @@ def can_be_skinned(figure: Figure) -> bool:
     return bool(geoms) and all(int(figure.model.geom_type[g]) in SOLIDS for g in geoms)
 
 
-def skin(figure: Figure) -> list[Mesh]:
+def skin(figure: Figure, coarse: float = 1.0) -> list[Mesh]:
     """The skin of a figure at rest, in the axes of files: a mesh a colour, with weights of the figure's bodies.
 
-    A figure that cannot have one is given rigid bodies in the same form.
+    A figure that cannot have one is given rigid bodies in the same form. Where it is coarse, points are so many times
+    farther from each other.
     """
     if not can_be_skinned(figure):
         return [stiff(mesh, body) for body, meshes in rigid(figure).items() for mesh in meshes]
@@ -62,7 +63,7 @@ def skin(figure: Figure) -> list[Mesh]:
         for together in _hanging_together(figure, set(bodies)):
             distances = {body: _melted(bodies[body], MELT * scale) for body in together}
             points = np.concatenate([p for body in together for p in bounds[rgba][body]])
-            pieces.append(_covered(figure, distances, points, np.array(rgba), scale))
+            pieces.append(_covered(figure, distances, points, np.array(rgba), scale, coarse))
     seen = [_uncovered(mesh, [whole for other, whole in pieces if other is not mesh], scale) for mesh, _ in pieces]
     return merged(seen + drawings)
 
@@ -98,14 +99,14 @@ class Piece:
 
 
 def _covered(
-    figure: Figure, distances: dict[int, Distance], points: np.ndarray, rgba: np.ndarray, scale: float
-) -> tuple[Mesh, Piece]:  # fmt: skip
+    figure: Figure, distances: dict[int, Distance], points: np.ndarray, rgba: np.ndarray, scale: float, coarse: float
+) -> tuple[Mesh, Piece]:
     """The surface of bodies of one colour that hang together, with weights, and the distance from it."""
     pairs = [(figure.parents[body], body) for body in distances if figure.parents[body] in distances]
     melt = MELT * scale
     room = 0.5 * melt + 0.01  # m: melting swells by a quarter of it
     piece = Piece(distances, pairs, melt, points.min(0) - room, points.max(0) + room)
-    step = scale * (FINE if np.prod(piece.high - piece.low) < SMALL * scale**3 else STEP)
+    step = coarse * scale * (FINE if np.prod(piece.high - piece.low) < SMALL * scale**3 else STEP)
     found, triangles = surface(piece, piece.low, piece.high, step)
     joints, weights = _weights(figure, distances, found, scale)
     return Mesh(found, slopes(piece, found), triangles, rgba, joints, weights), piece
