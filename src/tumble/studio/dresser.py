@@ -126,7 +126,7 @@ class Dresser:
         self._edited = {piece.name for piece in choice.placed} | set(choice.removed)
 
     def _present(self) -> None:
-        if self._stage.past is not None:
+        if self._stage.past is not None or self._stage.screening.take is not None:
             raise UserError(PAST)
 
     def _snapshot(self) -> Snapshot:

@@ -30,6 +30,7 @@ from tumble.world.props import Crate, handle_name
 from tumble.world.scene import Scene
 
 VERSION = 4
+BESIDE = 128  # is added to the version of what is drawn beside the frame that comes next
 # version, flags, scene id; tick, oldest, newest; time, plan ms, rate, realtime, speed, effort, cost, origin;
 # numbers of bodies, paths, points, best, smoothed, contacts, those of them that bear, terms; terms id
 HEADER = struct.Struct("<BBH III fffffff fff HHHHHBBHH")
@@ -241,3 +242,8 @@ def with_flags(message: bytes, flags: int, oldest: int, newest: int) -> bytes:
     changed[1] |= flags
     changed[8:16] = struct.pack("<II", oldest, newest)
     return bytes(changed)
+
+
+def beside(message: bytes) -> bytes:
+    """A packet as one that is drawn beside the next."""
+    return bytes([message[0] | BESIDE]) + message[1:]

@@ -9,6 +9,7 @@
  */
 
 import { onBeat } from "./beat.js";
+import { isTake } from "./frame.js";
 import { link } from "./link.js";
 
 const ENOUGH = 0.97; // of the speed asked for counts as reached
@@ -150,6 +151,7 @@ export class Hud {
 function state(frame) {
   if (!link.open) return [frame ? "connection lost, trying again ..." : "connecting ...", "bad"];
   if (!frame) return ["waiting for the first frame ...", "calm"];
+  if (isTake(frame)) return [frame.paused ? "a take, paused" : "a take", "past"];
   if (frame.past) return [`past: ${((frame.tick - frame.newest) * link.dt).toFixed(1)} s`, "past"];
   if (frame.paused) return ["paused", "calm"];
   if (frame.broken) return ["unstable", "bad"];
