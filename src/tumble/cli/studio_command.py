@@ -37,6 +37,8 @@ class StudioOptions:
     """Which body: see 'tumble list', or the MJCF of your own robot; by default the one that the scenario is for."""
     seed: int = 0
     """Of the scenario and of the planner."""
+    keep_time: bool = True
+    """Fit the planner's work to the frame, by measured time; what is chosen is shown, and recorded."""
     takes: tuple[Path, ...] = ()
     """Recordings (.npz) to look at, and to compare with what is played."""
     learned: Path | None = None
@@ -116,7 +118,15 @@ def studio(options: StudioOptions, scenario: Scenario, settings: Any, file: Path
 
     where = (options.host, options.port, options.threads)
     serving = partial(
-        serve, choice, settings, *where, browser=not options.no_browser, file=file, behind=options.behind, takes=takes
+        serve,
+        choice,
+        settings,
+        *where,
+        browser=not options.no_browser,
+        file=file,
+        behind=options.behind,
+        takes=takes,
+        keep_time=options.keep_time,
     )
     if options.learned is None:
         serving()

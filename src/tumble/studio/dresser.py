@@ -27,6 +27,7 @@ from tumble.world.props import Ball, Crate
 if TYPE_CHECKING:
     from tumble.studio.stage import Stage
 
+TIMED = ("samples", "serves")  # settings that keep time
 PAST = "the set changes in the present alone; press 'live', or go on from here"
 
 
@@ -132,7 +133,8 @@ class Dresser:
     def _snapshot(self) -> Snapshot:
         stage = self._stage
         director, scene = stage.director, stage.trial.scene
-        values = {knob.name: knob.value for knob in knobs(director.settings)}
+        kept = TIMED if stage.keeping else ()  # what is fitted to the time is nobody's doing
+        values = {knob.name: knob.value for knob in knobs(director.settings) if knob.name not in kept}
         weights = {WEIGHT + name: value for name, value in director.weights.items()}
         return Snapshot(scene.props, scene.ground, values | weights, stage.trial.session.asked)
 

@@ -52,6 +52,7 @@ def serve(
     choice: Choice, settings: Any = None, host: str = "127.0.0.1", port: int = 8080, threads: int = 0,
     browser: bool = False, announce: Callable[[str], None] = print, learning: Learning | None = None,
     file: Path | None = None, behind: str = "", takes: Mapping[str, Recording] | None = None,
+    keep_time: bool = True,
 ) -> None:  # fmt: skip
     """Serve until interrupted; returns after everything is closed.
 
@@ -66,6 +67,7 @@ def serve(
       learning: what controllers learn from and add to; whoever made it closes it.
       file: a user's own that is loaded again whenever it is saved.
       takes: recordings by name that can be looked at.
+      keep_time: fit planners to the frame; see `tumble.live.keeping`.
       behind: the address under which a proxy shows it, 'https://studio.example.org'; '' for none.
     """
     check_number("port", port, 0, 65535)
@@ -82,7 +84,7 @@ def serve(
     sys.setswitchinterval(SWITCH)
     with asyncio.Runner(loop_factory=LOOP) as runner, listening:
         hub = Hub(runner.get_loop())
-        hub.stage = stage = Stage(choice, hub, threads, settings, learning)
+        hub.stage = stage = Stage(choice, hub, threads, settings, learning, keep_time)
         for name, recording in (takes or {}).items():
             stage.takes.add(recording, name).saved = True
         with Reloading(file, stage, hub.say) if file is not None else contextlib.nullcontext():

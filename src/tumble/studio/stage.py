@@ -27,6 +27,7 @@ import numpy as np
 
 from tumble.control.controller import Controller
 from tumble.errors import UserError, check_number
+from tumble.live.keeping import KeepTime
 from tumble.live.learning import Learning
 from tumble.live.recording import Recorder
 from tumble.live.session import Frame, Session
@@ -59,6 +60,7 @@ class Stage:
       watched: whether anybody looks; nobody looks, nothing moves.
       past: tick of the moment that is shown, None where it is the present.
       pace: speed and rates.
+      keeps_time: whether planners are fitted to the frame; see `tumble.live.keeping`.
       learning, unused: what is learned, if anything is, and why the present controller does not use it.
       takes, screening: recordings that are kept, and what is shown of them instead of the live world.
       tape: the last of them that was recorded.
@@ -66,7 +68,7 @@ class Stage:
 
     def __init__(
         self, choice: Choice, audience: Audience, threads: int = 0, settings: Any = None,
-        learning: Learning | None = None,
+        learning: Learning | None = None, keep_time: bool = False,
     ) -> None:  # fmt: skip
         self.choice, self.trial = choice, choice.trial(threads, settings)
         self.director = Director(self.trial, choice.stance)
@@ -75,6 +77,8 @@ class Stage:
         self.takes = Takes()
         self.tape: Take | None = None
         self.learning, self.unused = learning, ""
+        self.keeps_time = keep_time
+        self._keeping: KeepTime | None = None
         self.pace = Clock(self.dt)
         self.timeline = Timeline(self.dt)
         self._audience, self._threads = audience, threads
@@ -204,6 +208,7 @@ class Stage:
     def _frame(self) -> None:
         """Make one and show it; then have compiled beside the next ones what may be needed later."""
         self._teach()
+        self._keep_time()
         before = self._news
         with self._rehearsing.watching(self.choice.controller):
             frame = self.trial.step()
@@ -220,7 +225,22 @@ class Stage:
     def _news(self) -> tuple[Any, ...]:
         """What panels show and nobody has asked for."""
         report = self.trial.controller.report()
-        return self.trial.told, report.acting, report.doing
+        return self.trial.told, report.acting, report.doing, self.keeping
+
+    @property
+    def keeping(self) -> str:
+        """How time is kept, in words; '' where it is not."""
+        return "" if self._keeping is None else self._keeping.text
+
+    def _keep_time(self) -> None:
+        """Have the present session's planner fitted, or no more."""
+        listeners = self.trial.session.listeners
+        if self.keeps_time and self._keeping not in listeners:
+            self._keeping = KeepTime(self.trial.session)
+            listeners.append(self._keeping)
+        elif not self.keeps_time and self._keeping in listeners:
+            listeners.remove(self._keeping)
+            self._keeping = None
 
     def _rest(self, controller: Controller) -> None:
         """Have nothing more learned in a thread until the controller's next frame; what went wrong in one is told."""
@@ -283,6 +303,7 @@ class Stage:
             realtime=self.pace.realtime,
             speed=self.pace.speed,
             control_seconds=control_seconds,
+            keeping=self.keeping,
         )
         return self.pictures.make(self.trial, self.director, state, status)
 

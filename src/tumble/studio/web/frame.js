@@ -75,8 +75,8 @@ export class Frame {
     this.best = shorts(3 * best);
     this.smooth = shorts(3 * smooth);
     this.contacts = shorts(3 * contacts);
-    // of the goal's ways, the one that the plan takes; who of several acts; what it does, in words; each may be ""
-    [this.way, this.acting = "", this.doing = ""] = text.decode(new Uint8Array(buffer, at)).split("\n");
+    // of the goal's ways, the one that the plan takes; who of several acts; what it does; how time is kept; each may be ""
+    [this.way, this.acting = "", this.doing = "", this.keeping = ""] = text.decode(new Uint8Array(buffer, at)).split("\n");
     this.arrived = performance.now();
     return true;
   }
