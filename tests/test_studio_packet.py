@@ -67,7 +67,7 @@ def read(message: bytes) -> dict:
         ("paths", (paths, points)), ("best", (best,)), ("smoothed", (smoothed,)), ("contacts", (contacts,))
     ):  # fmt: skip
         found[name] = reader.many("<i2", *shape, 3) / 1000 + found["origin"]
-    found["way"], found["acting"], found["doing"] = message[reader.place :].decode().split("\n")
+    found["way"], found["acting"], found["doing"], found["keeping"] = message[reader.place :].decode().split("\n")
     return found
 
 

@@ -91,7 +91,19 @@ def test_a_page_is_small_until_its_tabs_are_opened(play):
         await client.get("/")
         (page,) = pages()
         assert len(page.elements) < LARGEST
-        assert tabs(page) == ["direct", "planner", "cost", "walk", "tree", "script", "body", "touch", "picture", "set"]
+        assert tabs(page) == [
+            "direct",
+            "planner",
+            "cost",
+            "walk",
+            "tree",
+            "script",
+            "body",
+            "touch",
+            "picture",
+            "set",
+            "takes",
+        ]
         many = len(page.elements)
         assert many > 2 * LARGEST
         tabs(page)

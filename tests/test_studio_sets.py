@@ -158,7 +158,11 @@ def test_a_recording_through_undo_replays(stage):
         dresser.undo()
     stage.trial.step()
     stage.cut()
-    assert stage.tape is not None and len(stage.tape.parts) == 4 and stage.tape.first_difference() is None
+    assert (
+        stage.tape is not None
+        and len(stage.tape.recording.parts) == 4
+        and stage.tape.recording.first_difference() is None
+    )
 
 
 def test_a_change_while_time_stands_still_is_shown_and_the_past_is_not_changed(stage):

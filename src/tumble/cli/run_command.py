@@ -62,6 +62,8 @@ examples:
 FILE.py is a file of your own that registers scenarios, characters, goals or controllers, as examples/own_scenario.py
 does; where it registers one scenario, that is the one."""
 
+TIMED = "time decides how much is planned (--keep-time): the same seed goes another way each time; a recording is exact"
+
 
 def main(arguments: list[str]) -> int:
     """Parse and run; the exit code."""
@@ -85,6 +87,8 @@ def run(arguments: Sequence[str], parsed: Parsed) -> int:
         runner = stack.enter_context(Runner(options, parsed.scenario, parsed.settings))
         for sentence in parsed.scenario.notes(parsed.settings):
             print(f"tumble: {sentence}", file=sys.stderr)
+        if options.keep_time:
+            print(f"tumble: {TIMED}", file=sys.stderr)
         store = None
         if options.store is not None:
             store = stack.enter_context(JobStore(options.store, about(parsed, runner)))
@@ -101,6 +105,8 @@ def run(arguments: Sequence[str], parsed: Parsed) -> int:
     summary = tally.summary(parsed.scenario.name, runner.controller, runner.character)
     if runner.learned is not None:
         summary["learned"] = len(runner.learned)
+    if runner.keeping is not None:
+        summary["keeps_time"] = runner.keeping.text
     if options.as_json:
         print(json.dumps(summary))
     else:

@@ -47,6 +47,8 @@ class RunOptions:
     """Write a recording (.npz); with several trials one each, its seed in the name."""
     script: str | None = None
     """What a walker does instead of what the scenario wants: acts with ';' between them, or a file with one a line."""
+    keep_time: bool = False
+    """Fit the planner's work to the frame, by measured time: another machine, or another time, goes another way."""
     set_file: Annotated[Path | None, tyro.conf.arg(name="set")] = None
     """Put what this file of a set (.json) holds into the scene, each thing in the place of one of its name."""
     learned: Path | None = None
@@ -111,6 +113,10 @@ def check(options: RunOptions) -> None:
             raise UserError(f"a recording's name ends in .npz, got {options.record}")
         check_place(options.record)
     check_frozen(options.learned, options.frozen)
+    if options.keep_time and options.spread:
+        raise UserError(
+            "--keep-time measures time, which trials beside each other spoil; leave out --jobs and --cluster"
+        )
     for name, given, why in (
         ("learned", options.learned, "each trial learns from those before it"),
         ("record", options.record, "recordings are written by the process that runs a trial"),

@@ -19,6 +19,7 @@ from tumble.control.controller import Controller
 from tumble.controllers import CONTROLLERS, unsuited
 from tumble.errors import UserError
 from tumble.goals.wants import Do
+from tumble.live.keeping import KeepTime
 from tumble.live.learning import Learning
 from tumble.live.recording import Recorder
 from tumble.live.rehearsal import called, rehearse
@@ -52,6 +53,7 @@ class Runner:
       controller, character: names of what was chosen, or of what the scenario is made for.
       learned: what the trials learn from, or None.
       written: recordings.
+      keeping: how time was kept in the last trial, or None.
     """
 
     def __init__(self, options: RunOptions, scenario: Scenario, settings: Any) -> None:
@@ -72,6 +74,7 @@ class Runner:
         check_room(self._scene, self._scene.state(), {piece.name for piece in self._set})
         self._script = None if options.script is None else Do(options.script)
         self.written = list[Path]()
+        self.keeping: KeepTime | None = None
         self.learned: Learning | None = None
         if options.learned is not None:
             first = self.make(self._scene, options.seed)
@@ -127,6 +130,9 @@ class Runner:
             if self.learned is not None:
                 self.learned.teach(session.controller)
                 session.listeners.append(self.learned.file)
+            if self.options.keep_time:
+                self.keeping = KeepTime(session)
+                session.listeners.append(self.keeping)
             if self.options.record is not None:
                 about = (self.scenario.name, self.controller, seed, asdict(self.settings))
                 recorders.append(Recorder(session, *about))

@@ -21,6 +21,7 @@ from tumble.cli.learning import check_frozen, load_learning
 from tumble.cli.options import CONFIG, FLAT, only_scenario, own_file, usual_settings
 from tumble.cli.own_robots import introduce
 from tumble.errors import UserError, check_number
+from tumble.live.recording import Recording
 from tumble.live.set_file import load_set
 from tumble.scenarios import SCENARIOS, Scenario
 from tumble.studio.choice import Choice, live
@@ -36,6 +37,10 @@ class StudioOptions:
     """Which body: see 'tumble list', or the MJCF of your own robot; by default the one that the scenario is for."""
     seed: int = 0
     """Of the scenario and of the planner."""
+    keep_time: bool = True
+    """Fit the planner's work to the frame, by measured time; what is chosen is shown, and recorded."""
+    takes: tuple[Path, ...] = ()
+    """Recordings (.npz) to look at, and to compare with what is played."""
     learned: Path | None = None
     """Go on from what was learned: load this file if it is there, and add to it (planners that learn: smc, mcts)."""
     frozen: bool = False
@@ -74,6 +79,8 @@ Example, with a robot of your own: tumble studio --character my_robot.xml
 
 Example, with a set that you built: tumble studio steer-walk --set kitchen.json
 
+Example, to look at recordings: tumble studio push --takes cpbp.npz smc.npz
+
 Example, from your phone, in a network that you trust: tumble studio --host 0.0.0.0
 
 Example, through a proxy that speaks TLS: tumble studio --behind https://studio.example.org
@@ -103,13 +110,24 @@ def studio(options: StudioOptions, scenario: Scenario, settings: Any, file: Path
         print(f"tumble: {sentence}", file=sys.stderr)
     pieces = () if options.set_file is None else load_set(options.set_file)
     choice = Choice(scenario.name, body, controller, options.seed, changed, placed=pieces)
+    takes = {path.stem: Recording.load(path) for path in options.takes}
     trial = choice.trial(1, settings)  # says what is wrong before anything is served
     if find_spec("nicegui") is None:
         raise UserError("the studio needs NiceGUI: pip install 'tumble[studio]'")
     from tumble.studio.server import serve
 
     where = (options.host, options.port, options.threads)
-    serving = partial(serve, choice, settings, *where, browser=not options.no_browser, file=file, behind=options.behind)
+    serving = partial(
+        serve,
+        choice,
+        settings,
+        *where,
+        browser=not options.no_browser,
+        file=file,
+        behind=options.behind,
+        takes=takes,
+        keep_time=options.keep_time,
+    )
     if options.learned is None:
         serving()
     else:

@@ -1,4 +1,8 @@
-"""A planner with a goal is a Controller: plan every frame, do the first step of the plan."""
+"""A planner with a goal is a Controller: plan every frame, do the first step of the plan.
+
+Settings may let a plan serve several frames (`serves`): its next steps are done, and where something else is wanted it
+is made anew at once.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -39,6 +43,8 @@ class Planned(Controller):
         self._looking: Goal | None = None
         self._names: tuple[str, ...] = ()
         self.latest: Plan | None = None
+        self._age = 0  # frames that the latest plan has served; 0: none was made
+        self._stale = False  # whether something else is wanted than when it was made
 
     @property
     def goal(self) -> Goal:
@@ -61,19 +67,28 @@ class Planned(Controller):
         if sims.nsim != 1:
             raise UserError(f"a planner controls one simulation, got {sims.nsim}")
         self.planner.reset()
-        self.latest = None
+        self.latest, self._age = None, 0
 
     def attend(self, direction: tuple[float, float] | None) -> None:
         """Look there while it lasts (s_fwd, hamalainen2015 section 5.1)."""
         self._looking = None if direction is None else looking(self.planner.scene, direction)
 
     def control(self, sims: Sims) -> np.ndarray:
+        if self.latest is not None and 0 < self._age < min(self._serves, len(self.latest.controls)):
+            self._age += 1
+            return self.latest.controls[self._age - 1 : self._age]
+        self.planner.late = max(1, self._age)
         goal = self.goal if self._looking is None else self.goal + self._looking
         if self.weights:
             goal = goal.weighted(self.weights)
         self._names = goal.names
-        self.latest = self.planner.plan(sims.state[0].copy(), goal)
+        self.latest, self._age, self._stale = self.planner.plan(sims.state[0].copy(), goal), 1, False
         return self.latest.controls[:1]
+
+    @property
+    def _serves(self) -> int:
+        """Frames that a plan is carried out for; one where somebody else wants something by now."""
+        return 1 if self._stale else int(getattr(self.planner.settings, "serves", 1))
 
     def refuses(self, sims: Sims, want: Want) -> str | None:
         try:
@@ -84,6 +99,7 @@ class Planned(Controller):
 
     def want(self, sims: Sims, want: Want) -> None:
         if want != self._want:
+            self._stale = True
             self._want, self._goal = want, goal_of(self.scene, want, self.planner.go_style)
 
     def report(self) -> Report:
@@ -99,7 +115,7 @@ class Planned(Controller):
     def set_parameters(self, changes: Mapping[str, float]) -> None:
         """Change settings by name ('mutation', 'calm.speed') and terms' weights ('weight.height').
 
-        Other samples or another horizon start planning anew; a weight stays when the goal changes.
+        Another horizon starts planning anew, as other samples may; a weight stays when the goal changes.
         """
         settings, self.weights = self._changed(changes)
         old, self.planner = self.planner, self.planner.configured(settings)

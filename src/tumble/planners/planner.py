@@ -76,6 +76,8 @@ class Planner(ABC):
       memory: features of a state, and numbers of what is learned for it, where it learns; else None.
       about: what a learner must have been taught by to be of use.
       learner: what it learns with; some have none until `learn_with`.
+      late: frames for which the latest plan was carried out when the next is made; settings that have no `serves`
+        are of planners for which it is always 1.
     """
 
     settings: Any
@@ -88,6 +90,7 @@ class Planner(ABC):
     memory: tuple[int, int] | None = None
     about: dict[str, Any] = {}  # noqa: RUF012 - replaced, never changed
     learner: Learner | None = None
+    late: int = 1
 
     def __init__(self, scene: Scene, samples: int, horizon: float, seed: int, nthread: int = 0) -> None:
         check_sizes(scene, samples, horizon)
@@ -108,9 +111,13 @@ class Planner(ABC):
         if any(getattr(settings, name) != getattr(self.settings, name) for name in self.fixed):
             other = type(self)(self.scene, settings, self._seed, self._nthread)
             other.learn_from(self)
+            other.go_on_from(self)
             return other
         self.settings = settings
         return self
+
+    def go_on_from(self, other: "Planner") -> None:  # noqa: B027 - most have nothing that is of use then
+        """Go on with what another one found, who had other futures, where that is of use; begin anew where not."""
 
     def in_scene(self, scene: Scene) -> "Planner":
         """The planner in another scene with as many motors, say with one prop more: its plan and all it knows stay."""

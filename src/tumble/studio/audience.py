@@ -19,6 +19,7 @@ class Shown:
       packer: who made it; its number and description are those of the scene.
       terms, names: number of the list of charted terms, and that list.
       ghosts: that are drawn beside it.
+      beside: a second picture, which is drawn next to it; None where there is none.
     """
 
     message: bytes
@@ -26,6 +27,7 @@ class Shown:
     terms: int
     names: tuple[str, ...]
     ghosts: Ghosts = NOBODY
+    beside: "Shown | None" = None
 
 
 class Audience(Protocol):

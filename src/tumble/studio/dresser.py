@@ -27,6 +27,7 @@ from tumble.world.props import Ball, Crate
 if TYPE_CHECKING:
     from tumble.studio.stage import Stage
 
+TIMED = ("samples", "serves")  # settings that keep time
 PAST = "the set changes in the present alone; press 'live', or go on from here"
 
 
@@ -126,13 +127,14 @@ class Dresser:
         self._edited = {piece.name for piece in choice.placed} | set(choice.removed)
 
     def _present(self) -> None:
-        if self._stage.past is not None:
+        if self._stage.past is not None or self._stage.screening.take is not None:
             raise UserError(PAST)
 
     def _snapshot(self) -> Snapshot:
         stage = self._stage
         director, scene = stage.director, stage.trial.scene
-        values = {knob.name: knob.value for knob in knobs(director.settings)}
+        kept = TIMED if stage.keeping else ()  # what is fitted to the time is nobody's doing
+        values = {knob.name: knob.value for knob in knobs(director.settings) if knob.name not in kept}
         weights = {WEIGHT + name: value for name, value in director.weights.items()}
         return Snapshot(scene.props, scene.ground, values | weights, stage.trial.session.asked)
 

@@ -13,14 +13,15 @@ from nicegui import ui
 
 from tumble.errors import UserError
 from tumble.export import ENDINGS, exported
-from tumble.live.recording import Recording
+from tumble.export.options import Options
 from tumble.studio.desk import Desk
+from tumble.studio.takes import Take
 
 OFFERED = (".glb", ".vrma", ".bvh", ".html", ".csv")
 
 
 def export_button(desk: Desk) -> ui.button:
-    """A button with a menu of formats; a click on one makes the file and downloads it."""
+    """A button with a menu of formats; a click on one makes the take of last into a file and downloads it."""
 
     async def hand_out(ending: str) -> None:
         """Make the tape into a file, or say why that cannot be."""
@@ -43,6 +44,11 @@ def export_button(desk: Desk) -> ui.button:
     return button
 
 
-def file_of(tape: Recording, ending: str) -> tuple[str, bytes]:
-    """The name and the bytes of a tape in a format."""
-    return f"{tape.header.scenario}{ending}", exported(tape, ending)
+def file_of(take: Take, ending: str) -> tuple[str, bytes]:
+    """The name and the bytes of a take in a format, between its ends; a recording is whole."""
+    recording = take.recording
+    name = f"{recording.header.scenario}{ending}"
+    if (take.first, take.last) == (0, recording.frames):
+        return name, exported(recording, ending)
+    dt = recording.scene().dt
+    return name, exported(recording, ending, Options(start=take.first * dt, end=take.last * dt))

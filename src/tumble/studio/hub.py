@@ -28,6 +28,7 @@ from tumble.errors import UserError
 from tumble.live.commands import Drag, Release
 from tumble.studio.audience import Shown
 from tumble.studio.director import Director
+from tumble.studio.packet import beside
 from tumble.studio.requests import Ask, Give, Hurl, Move, PlaceBox, Point, Remove, Request, Resume, Scrub, Steer, decode
 from tumble.studio.stage import Stage
 from tumble.world.props import Box
@@ -95,14 +96,19 @@ class Viewer:
                 for text in texts:
                     await socket.send_text(text)
                 if shown is not None:
+                    if shown.beside is not None:
+                        await socket.send_bytes(beside(shown.beside.message))
                     await socket.send_bytes(shown.message)
 
     def _lessons(self, shown: Shown) -> list[str]:
         """What it must know before it can draw a frame, and does not: JSON texts; ghosts where they are others."""
-        needed = {("scene", shown.packer.number), ("terms", shown.terms)} - self.knows
+        about: dict[tuple[str, int], dict[str, Any]] = {("terms", shown.terms): {"names": shown.names}}
+        for one in (shown, shown.beside):
+            if one is not None and ("scene", one.packer.number) not in self.knows:
+                about["scene", one.packer.number] = one.packer.description
+        needed = about.keys() - self.knows
         self.knows |= needed
-        about = {"scene": shown.packer.description, "terms": {"names": shown.names}}
-        lessons = [{"type": kind, "id": number, **about[kind]} for kind, number in sorted(needed)]
+        lessons = [{"type": kind, "id": number, **about[kind, number]} for kind, number in sorted(needed)]
         if shown.ghosts.number != self.sees:
             self.sees = shown.ghosts.number
             lessons.append(shown.ghosts.message)

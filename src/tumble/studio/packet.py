@@ -8,8 +8,8 @@ A message is little endian: the fields of `HEADER`, then
                                the target where there is one: each if its flag is set
     int16    paths x points x 3, best x 3, smoothed x 3, contacts x 3    mm from the origin; of contacts those come
                                first that bear the scene's own character
-    text     the rest          which of the goal's ways the plan takes, who acts, what it does: three lines, of which
-                               any may be empty
+    text     the rest          which of the goal's ways the plan takes, who acts, what it does, how time is kept: four
+                               lines, of which any may be empty
 
 About 3.6 KB with 32 futures. A browser learns the bodies' shapes from `describe`, once a scene.
 """
@@ -31,6 +31,7 @@ from tumble.world.props import Crate, handle_name
 from tumble.world.scene import Scene
 
 VERSION = 4
+BESIDE = 128  # is added to the version of what is drawn beside the frame that comes next
 # version, flags, scene id; tick, oldest, newest; time, plan ms, rate, realtime, speed, effort, cost, origin;
 # numbers of bodies, paths, points, best, smoothed, contacts, those of them that bear, terms; terms id
 HEADER = struct.Struct("<BBH III fffffff fff HHHHHBBHH")
@@ -132,6 +133,7 @@ class Status:
     realtime: float
     speed: float
     control_seconds: float
+    keeping: str = ""  # how time is kept, in words
 
 
 @dataclass
@@ -204,7 +206,7 @@ class Packer:
         poses = np.hstack([data.xpos, data.xquat])
         floats = np.concatenate([poses.ravel(), values, extra]).astype("<f4")
         points = np.concatenate([part.reshape(-1, 3) for part in (paths, best, smoothed, touching)])
-        words = "\n".join(["" if plan is None else plan.way, report.acting, report.doing])
+        words = "\n".join(["" if plan is None else plan.way, report.acting, report.doing, status.keeping])
         return b"".join([header, floats.tobytes(), millimetres(points - origin), words.encode()])
 
     def _bears(self, data: mujoco.MjData) -> np.ndarray:
@@ -242,3 +244,8 @@ def with_flags(message: bytes, flags: int, oldest: int, newest: int) -> bytes:
     changed[1] |= flags
     changed[8:16] = struct.pack("<II", oldest, newest)
     return bytes(changed)
+
+
+def beside(message: bytes) -> bytes:
+    """A packet as one that is drawn beside the next."""
+    return bytes([message[0] | BESIDE]) + message[1:]

@@ -12,7 +12,6 @@ Marks of tests are `data-testid`: play, step, reset, feet, again, speed, record,
 tool-hand ...
 """
 
-import io
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,11 +30,12 @@ from tumble.studio.picture_panel import camera_menu, picture_panel
 from tumble.studio.presets import Presets
 from tumble.studio.script_panel import script_panel
 from tumble.studio.set_panel import STEP, SetPanel
+from tumble.studio.takes_panel import download_take, takes_panel
 from tumble.studio.tree_panel import tree_panel
 from tumble.studio.walk_panel import walk_panel
 
 CSS = Path(__file__).parent / "page.css"
-SPEEDS = {0.1: "⅒", 0.25: "¼", 0.5: "½", 1.0: "1"}
+SPEEDS = {0.1: "⅒", 0.25: "¼", 0.5: "½", 1.0: "1", 2.0: "2", 4.0: "4"}
 
 
 def build(hub: Hub, presets: Presets, visitor: str) -> None:
@@ -83,6 +83,7 @@ def _panels(desk: Desk, view: View, things: SetPanel) -> None:
         "touch": lambda: touch_panel(view),
         "picture": lambda: picture_panel(desk, view),
         "set": things.build,
+        "takes": lambda: takes_panel(desk, view),
     }
     boxes: dict[str, ui.column] = {}
     _watching(desk)
@@ -157,10 +158,7 @@ def _transport(desk: Desk) -> None:
 
     def download() -> None:
         if stage.tape is not None:
-            stage.taken = True
-            file = io.BytesIO()
-            stage.tape.write(file)
-            ui.download.content(file.getvalue(), f"{stage.tape.header.scenario}.npz")
+            download_take(stage.tape)
 
     with ui.row().classes("transport"):
         play = _button("pause", toggle, "pause or go on (space)", "play")
@@ -180,6 +178,7 @@ def _transport(desk: Desk) -> None:
         speed.set_value(stage.pace.speed)
         for button in (save, out):
             button.set_visibility(stage.tape is not None)
+        tape.set_enabled(stage.screening.take is None)
 
     desk.shows(show)
 

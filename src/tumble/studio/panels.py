@@ -210,6 +210,7 @@ def settings_panel(desk: Desk) -> None:
     preset.on("popup-hide", js_handler=BLUR)
     if desk.stage.learning is not None:
         _learned(desk)
+    _keep_time(desk)
     box = ui.column().classes("panel")
     sliders: dict[str, Callable[[float], Any]] = {}
     built: list[type] = []
@@ -227,6 +228,24 @@ def settings_panel(desk: Desk) -> None:
                     sliders[knob.name] = knob_row(desk, knob, lambda: preset.set_value(None))
         for knob in knobs(settings):
             sliders[knob.name](knob.value)
+
+    desk.shows(show)
+
+
+def _keep_time(desk: Desk) -> None:
+    """A switch of keeping time, and what is chosen."""
+    with ui.row().classes("line"):
+        switch = ui.switch("keep time").props("dense data-testid=keep-time")
+        switch.props["title"] = (
+            "fit futures, and how many frames a plan serves, to the time there is; below what is set here"
+        )
+        chosen = ui.label().classes("about grow").props("data-testid=keeping")
+    switch.on("update:model-value", lambda: desk.do(lambda: setattr(desk.stage, "keeps_time", bool(switch.value))))
+    switch.on("click", js_handler=BLUR)
+
+    def show() -> None:
+        switch.set_value(desk.stage.keeps_time)
+        chosen.set_text(desk.stage.keeping)
 
     desk.shows(show)
 

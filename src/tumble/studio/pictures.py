@@ -37,8 +37,16 @@ class Pictures:
 
     def enter(self, scene: Scene) -> None:
         """Go on with another scene, which browsers must learn."""
+        self.packer = self.packer_of(scene)
+
+    def packer_of(self, scene: Scene) -> Packer:
+        """A packer of another scene, with a number of its own."""
         self._scenes = self._scenes % MOST + 1
-        self.packer = Packer(scene, self._scenes)
+        return Packer(scene, self._scenes)
+
+    def terms(self, names: tuple[str, ...]) -> int:
+        """The number of a list of terms."""
+        return self._terms.setdefault(names, len(self._terms) + 1)
 
     def make(self, trial: Trial, director: Director, state: np.ndarray, status: Status) -> Shown:
         """A state of the trial's scene as browsers draw it, with what is wanted and thought now.
@@ -53,7 +61,7 @@ class Pictures:
         if trial.scene is not self.packer.scene:
             self.enter(trial.scene)
         report = trial.controller.report()
-        terms = self._terms.setdefault(report.names, len(self._terms) + 1)
+        terms = self.terms(report.names)
         wanted = (director.target, director.velocity, trial.session.drag, director.heading)
         message = self.packer.pack(state, report, status, terms, *wanted)
         return Shown(message, self.packer, terms, report.names, self._see(report.ghosts, report.marks))

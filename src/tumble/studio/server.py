@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 import webbrowser
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from nicegui import ui
 
 from tumble.errors import UserError, check_number
 from tumble.live.learning import Learning
+from tumble.live.recording import Recording
 from tumble.studio.choice import Choice
 from tumble.studio.gate import Gate, hosts_for
 from tumble.studio.guard import Guard
@@ -50,7 +51,8 @@ RECONNECT = 30.0  # s that a page may be lost before its panels are forgotten; a
 def serve(
     choice: Choice, settings: Any = None, host: str = "127.0.0.1", port: int = 8080, threads: int = 0,
     browser: bool = False, announce: Callable[[str], None] = print, learning: Learning | None = None,
-    file: Path | None = None, behind: str = "",
+    file: Path | None = None, behind: str = "", takes: Mapping[str, Recording] | None = None,
+    keep_time: bool = True,
 ) -> None:  # fmt: skip
     """Serve until interrupted; returns after everything is closed.
 
@@ -64,6 +66,8 @@ def serve(
       announce: told the address, and what was saved at the end.
       learning: what controllers learn from and add to; whoever made it closes it.
       file: a user's own that is loaded again whenever it is saved.
+      takes: recordings by name that can be looked at.
+      keep_time: fit planners to the frame; see `tumble.live.keeping`.
       behind: the address under which a proxy shows it, 'https://studio.example.org'; '' for none.
     """
     check_number("port", port, 0, 65535)
@@ -80,12 +84,14 @@ def serve(
     sys.setswitchinterval(SWITCH)
     with asyncio.Runner(loop_factory=LOOP) as runner, listening:
         hub = Hub(runner.get_loop())
-        hub.stage = stage = Stage(choice, hub, threads, settings, learning)
+        hub.stage = stage = Stage(choice, hub, threads, settings, learning, keep_time)
+        for name, recording in (takes or {}).items():
+            stage.takes.add(recording, name).saved = True
         with Reloading(file, stage, hub.say) if file is not None else contextlib.nullcontext():
             runner.run(_serve(hub, gate, listening, address if browser else ""))
-    if stage.tape is not None and not stage.taken:
+    if stage.tape is not None and not stage.tape.saved and stage.tape in stage.takes:
         path = Path(f"studio-{time.strftime('%Y%m%d-%H%M%S')}.npz")
-        stage.tape.save(path)
+        stage.tape.recording.save(path)
         announce(f"the last recording was not downloaded; it is in {path}")
 
 

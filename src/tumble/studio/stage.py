@@ -27,8 +27,9 @@ import numpy as np
 
 from tumble.control.controller import Controller
 from tumble.errors import UserError, check_number
+from tumble.live.keeping import KeepTime
 from tumble.live.learning import Learning
-from tumble.live.recording import Recorder, Recording
+from tumble.live.recording import Recorder
 from tumble.live.session import Frame, Session
 from tumble.scenarios import Trial
 from tumble.studio.audience import Audience, Shown
@@ -39,11 +40,13 @@ from tumble.studio.pace import Clock
 from tumble.studio.packet import BROKEN, PAST, PAUSED, RECORDING, Status, with_flags
 from tumble.studio.pictures import Pictures
 from tumble.studio.rehearsing import Rehearsing
+from tumble.studio.screening import Screening
+from tumble.studio.takes import Take, Takes
 from tumble.studio.timeline import Moment, Timeline
 from tumble.studio.verdicts import Verdicts
 
 LONGEST = 1800.0  # s of a recording
-SLOWEST, FASTEST = 0.05, 2.0  # speeds that may be asked for
+SLOWEST, FASTEST = 0.05, 4.0  # speeds that may be asked for
 
 
 class Stage:
@@ -57,30 +60,34 @@ class Stage:
       watched: whether anybody looks; nobody looks, nothing moves.
       past: tick of the moment that is shown, None where it is the present.
       pace: speed and rates.
+      keeps_time: whether planners are fitted to the frame; see `tumble.live.keeping`.
       learning, unused: what is learned, if anything is, and why the present controller does not use it.
-      tape, taken: the last recording that was finished, and whether somebody has downloaded it.
+      takes, screening: recordings that are kept, and what is shown of them instead of the live world.
+      tape: the last of them that was recorded.
     """
 
     def __init__(
         self, choice: Choice, audience: Audience, threads: int = 0, settings: Any = None,
-        learning: Learning | None = None,
+        learning: Learning | None = None, keep_time: bool = False,
     ) -> None:  # fmt: skip
         self.choice, self.trial = choice, choice.trial(threads, settings)
         self.director = Director(self.trial, choice.stance)
         self.ready, self.playing, self.watched = False, True, False
         self.past: int | None = None
-        self.tape: Recording | None = None
-        self.taken = False
+        self.takes = Takes()
+        self.tape: Take | None = None
         self.learning, self.unused = learning, ""
+        self.keeps_time = keep_time
+        self._keeping: KeepTime | None = None
         self.pace = Clock(self.dt)
         self.timeline = Timeline(self.dt)
         self._audience, self._threads = audience, threads
         self._recorder: Recorder | None = None
-        self._tick, self._pictures = 0, Pictures(self.trial.scene)
+        self._tick, self.pictures = 0, Pictures(self.trial.scene)
         self._jobs: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = queue.SimpleQueue()
         self._wake, self._closing = threading.Event(), False
         self._rehearsing, self._verdicts = Rehearsing(audience), Verdicts(audience)
-        self.dresser = Dresser(self)
+        self.dresser, self.screening = Dresser(self), Screening(self)
         self._thread = threading.Thread(target=self._run, name="stage", daemon=True)
 
     @property
@@ -99,7 +106,7 @@ class Stage:
         self._thread.start()
 
     def close(self) -> None:
-        """End after the present frame, or where it is compiled at once; a running recording becomes the tape."""
+        """End after the present frame, or where it is compiled at once; a running recording becomes a take."""
         self._closing = True
         self._wake.set()
         self._rehearsing.close()
@@ -142,6 +149,8 @@ class Stage:
                 self._wake.wait()
             elif wait := self.pace.wait:
                 self._wake.wait(wait)
+            elif self.screening.take is not None:
+                self._try(self.screening.step)
             else:
                 self._step()
             self._wake.clear()  # before looking at what it told of: a wake in between would be lost
@@ -199,6 +208,7 @@ class Stage:
     def _frame(self) -> None:
         """Make one and show it; then have compiled beside the next ones what may be needed later."""
         self._teach()
+        self._keep_time()
         before = self._news
         with self._rehearsing.watching(self.choice.controller):
             frame = self.trial.step()
@@ -215,7 +225,22 @@ class Stage:
     def _news(self) -> tuple[Any, ...]:
         """What panels show and nobody has asked for."""
         report = self.trial.controller.report()
-        return self.trial.told, report.acting, report.doing
+        return self.trial.told, report.acting, report.doing, self.keeping
+
+    @property
+    def keeping(self) -> str:
+        """How time is kept, in words; '' where it is not."""
+        return "" if self._keeping is None else self._keeping.text
+
+    def _keep_time(self) -> None:
+        """Have the present session's planner fitted, or no more."""
+        listeners = self.trial.session.listeners
+        if self.keeps_time and self._keeping not in listeners:
+            self._keeping = KeepTime(self.trial.session)
+            listeners.append(self._keeping)
+        elif not self.keeps_time and self._keeping in listeners:
+            listeners.remove(self._keeping)
+            self._keeping = None
 
     def _rest(self, controller: Controller) -> None:
         """Have nothing more learned in a thread until the controller's next frame; what went wrong in one is told."""
@@ -249,13 +274,22 @@ class Stage:
 
     def _appear(self, flags: int = 0) -> None:
         """Show where the trial begins, before anything is compiled or moves; it is no moment of the timeline."""
-        self._audience.show(self._picture(self.trial.session.world.state[0], flags))
+        self.send(self._picture(self.trial.session.world.state[0], flags), self.trial.session.index)
 
     def _show(self, frame: Frame) -> None:
         shown = self._picture(frame.state, BROKEN * frame.broken, frame.control_seconds)
         about = (frame.state, shown.message, shown.packer, shown.terms, shown.names, shown.ghosts)
         self.timeline.add(Moment(self._tick, self.trial.time, *about))
-        self._audience.show(shown)
+        self.send(shown, self.trial.session.index)
+
+    def send(self, shown: Shown, index: int) -> None:
+        """Show a picture of the moment before a session's frame of that index, and what is drawn beside it."""
+        beside = self.screening.companion(index)
+        self._audience.show(shown if beside is None else replace(shown, beside=beside))
+
+    def told(self) -> None:
+        """Have panels look again."""
+        self._audience.changed()
 
     def _picture(self, state: np.ndarray, flags: int = 0, control_seconds: float = 0.0) -> Shown:
         """A state of the trial as browsers draw it, with what is wanted and thought now."""
@@ -269,25 +303,31 @@ class Stage:
             realtime=self.pace.realtime,
             speed=self.pace.speed,
             control_seconds=control_seconds,
+            keeping=self.keeping,
         )
-        return self._pictures.make(self.trial, self.director, state, status)
+        return self.pictures.make(self.trial, self.director, state, status)
 
     # What people do; to be called in the stage's thread, by `post` --------------------------------------
 
     def pause(self) -> None:
         """Stop time."""
-        if self.past is None:
+        if self.screening.take is not None:
+            self.screening.scrub(self.screening.frame)
+        elif self.past is None:
             self.playing = False
             self._look(self.timeline.newest, PAUSED)
 
     def play(self) -> None:
         """Let time go on, from the moment that is shown."""
-        if self.past is not None:
+        if self.screening.take is None and self.past is not None:
             self.resume(self.past)
         self._go()
 
     def advance(self) -> None:
-        """Stop time and make one frame; in the past, show the next one."""
+        """Stop time and make one frame; in the past, or of a take, show the next one."""
+        if self.screening.take is not None:
+            self.screening.advance()
+            return
         if self.past is not None and self.past < self.timeline.newest:
             self.scrub(self.past + 1)
             return
@@ -303,7 +343,10 @@ class Stage:
         self._audience.changed()
 
     def scrub(self, tick: int) -> None:
-        """Stop time and show a moment of the past, the nearest that is kept."""
+        """Stop time and show a moment of the past, or of a take, the nearest that is kept."""
+        if self.screening.take is not None:
+            self.screening.scrub(tick)
+            return
         tick = min(max(tick, self.timeline.oldest), self.timeline.newest)
         self.timeline.at(tick)
         self.playing, self.past = False, tick
@@ -312,13 +355,19 @@ class Stage:
     def resume(self, tick: int) -> None:
         """Go on from a moment of the past, with what is wanted and set now; what came after is forgotten.
 
-        A recording goes on: it has both, one after the other.
+        A recording goes on: it has both, one after the other. From a take the live world goes on, as it was.
         """
+        if self.screening.take is not None:
+            self.screening.close()
+            self._go()
+            return
         moment = self.timeline.at(tick)
         if tick != self.timeline.newest:
             self.trial.rewind(moment.packer.scene, moment.state, moment.time)
             self.timeline.cut(tick)
-            self._tick, self._pictures.packer = tick, moment.packer
+            if self._recorder is not None:
+                self._audience.say("the recording goes on from here, in a second part of the same take")
+            self._tick, self.pictures.packer = tick, moment.packer
         self._go()
 
     def reset(self) -> None:
@@ -344,7 +393,8 @@ class Stage:
         self.dresser.began(choice)
         if missing:
             self._audience.say(f"'{choice.character}' has no pose '{missing}'; it stands in 'rest'")
-        self._pictures.enter(trial.scene)
+        self.pictures.enter(trial.scene)
+        self.screening.close()
         self.timeline.clear()
         self._go()
         self._appear()
@@ -361,19 +411,22 @@ class Stage:
         self.choose(replace(self.choice, seed=self.choice.seed + 1))
 
     def record(self) -> None:
-        """Begin a recording."""
+        """Begin a recording; it becomes a take when it ends."""
+        if self.screening.take is not None:
+            raise UserError("a take is shown; press 'live' first, then record")
         self.cut()
+        self.takes.check_room()
         choice, trial = self.choice, self.trial
         about = (choice.scenario, choice.controller, choice.seed)
         self._recorder = Recorder(trial.session, *about, asdict(trial.controller.settings))
         self._audience.changed()
 
     def cut(self) -> None:
-        """End the recording, if one is running; it becomes the tape."""
+        """End the recording, if one is running; it becomes a take."""
         if self._recorder is None:
             return
         self._recorder.stop()
-        self.tape, self._recorder, self.taken = self._recorder.recording, None, False
+        self.tape, self._recorder = self.takes.add(self._recorder.recording), None
         self._audience.changed()
 
     @property
@@ -399,5 +452,6 @@ class Stage:
         else:
             moment = self.timeline.at(tick)
             message = with_flags(moment.message, flags, self.timeline.oldest, self.timeline.newest)
-            self._audience.show(Shown(message, moment.packer, moment.terms, moment.names, moment.ghosts))
+            shown = Shown(message, moment.packer, moment.terms, moment.names, moment.ghosts)
+            self.send(shown, round(moment.time / self.dt))
         self._audience.changed()

@@ -124,11 +124,12 @@ class CPBP(Planner):
           goal: what is wanted.
           again: nothing of the latest plan was carried out; improve on it in place, without a shift in time.
         """
-        if len(self._best) and not again:
-            self._done = np.stack([self._best[0], self._done[0]])
+        late = min(self.late, len(self._best))
+        if late and not again:
+            self._done = np.stack([self._best[late - 1], self._best[late - 2] if late > 1 else self._done[0]])
             if self._adviser is not None and self.learner is not None:
                 self._adviser.teach(self.learner, self._done[0])
-        walk = self._walk(state, goal, 0 if again else 1)
+        walk = self._walk(state, goal, 0 if again else late)
         lineage, steps = path_of(self._ancestors), np.arange(self.steps)
         best = int(np.argmin(walk.totals))
         along = lineage[:, best]
@@ -154,6 +155,12 @@ class CPBP(Planner):
             statistics={"resampled": int(self._resampled.sum()), "best_slot": best},
         )
 
+    def go_on_from(self, other: Planner) -> None:
+        """Go on with the plan of one that had more or fewer walkers; with Q != 0 samples know of each other: begin."""
+        if isinstance(other, CPBP) and other.steps == self.steps and not (self._noisy or other._noisy):
+            for name in ("rng", *self.carried):
+                setattr(self, name, getattr(other, name))
+
     def tree(self) -> WalkerTree:
         """What the walkers of the latest plan did; copies."""
         return WalkerTree(
@@ -170,7 +177,7 @@ class CPBP(Planner):
         """The forward pass: draw, simulate, weigh, resample, step by step up to the horizon.
 
         Args:
-          shift: frames since the latest plan, 0 or 1.
+          shift: frames since the latest plan.
         """
         settings, sims, n = self.settings, self.sims, self.settings.samples
         self._prepare()
@@ -343,7 +350,7 @@ class CPBP(Planner):
         n = self.settings.samples
         if self._noisy or not len(self._previous):
             return np.full(n, -1)
-        return self._without(self.rng.choice(n, size=n, p=self._belief))
+        return self._without(self.rng.choice(len(self._belief), size=n, p=self._belief))
 
     def _mix_priors(self, states: np.ndarray, k: int) -> np.ndarray:
         """(N,) which of the previous frame's samples of step k each walker stays near, -1 for none (eqs. 25, 26)."""

@@ -44,6 +44,7 @@ class CPBPSettings:
 
     samples: int = 32  # N, section 4.3
     horizon: float = 1.2  # K, s, section 4.3
+    serves: int = 1  # frames that a plan is carried out for before the next is made; paper: 1
     resample_below: float = 0.5  # T_eff, section 4.3
     no_prior: float = 0.25  # N_n / N, section 4.3
     cost_ceiling: float = 5.0  # T_gamma, eq. 20: 20; 10 in the authors' code; with 5 it gets up more often
@@ -79,6 +80,7 @@ class PFMPCSettings:
 
     samples: int = CPBPSettings.samples
     horizon: float = CPBPSettings.horizon
+    serves: int = CPBPSettings.serves
     resample_below: float = CPBPSettings.resample_below
     no_prior: float = CPBPSettings.no_prior
     cost_ceiling: float = CPBPSettings.cost_ceiling
@@ -98,6 +100,7 @@ class PFMPCSettings:
 
 
 def _check_walk(settings: CPBPSettings | PFMPCSettings) -> None:
+    check_number("serves", settings.serves, 1, 10)
     check_number("resample_below", settings.resample_below, 0)
     check_number("no_prior", settings.no_prior, 0, 1)
     check_number("cost_ceiling", settings.cost_ceiling, 0, above=True)

@@ -10,6 +10,7 @@
  */
 
 const VERSION = 4;
+export const BESIDE = VERSION | 128; // of a frame that is drawn beside the next one
 const HEADER = 72; // bytes
 const TARGET = 16;
 const WANTED = 32;
@@ -19,10 +20,10 @@ const text = new TextDecoder();
 
 export class Frame {
   /** Fills this frame from an ArrayBuffer; false (and nothing changed) if it is no frame of our version. */
-  read(buffer) {
+  read(buffer, version = VERSION) {
     if (buffer.byteLength < HEADER) return false;
     const head = new DataView(buffer);
-    if (head.getUint8(0) !== VERSION) return false;
+    if (head.getUint8(0) !== version) return false;
     const flags = head.getUint8(1);
     const counts = [56, 58, 60, 62, 64, 68].map((at) => head.getUint16(at, true));
     const [bodies, paths, points, best, smooth, terms] = counts;
@@ -74,9 +75,14 @@ export class Frame {
     this.best = shorts(3 * best);
     this.smooth = shorts(3 * smooth);
     this.contacts = shorts(3 * contacts);
-    // of the goal's ways, the one that the plan takes; who of several acts; what it does, in words; each may be ""
-    [this.way, this.acting = "", this.doing = ""] = text.decode(new Uint8Array(buffer, at)).split("\n");
+    // of the goal's ways, the one that the plan takes; who of several acts; what it does; how time is kept; each may be ""
+    [this.way, this.acting = "", this.doing = "", this.keeping = ""] = text.decode(new Uint8Array(buffer, at)).split("\n");
     this.arrived = performance.now();
     return true;
   }
+}
+
+/** Whether a frame is of a take, and not of the live world. */
+export function isTake({ past, acting }) {
+  return past && acting.startsWith("take '");
 }

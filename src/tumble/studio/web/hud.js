@@ -5,10 +5,11 @@
  *
  * It looks at the link with every beat and touches the page only where a text changed. All texts from outside go
  * through textContent. Tests find its parts by data-testid: hud, hud-time, hud-rate, hud-realtime, hud-plan, hud-age,
- * hud-way, hud-acting, hud-recording, hud-control, hud-compiling, toast.
+ * hud-keeping, hud-way, hud-acting, hud-recording, hud-control, hud-compiling, toast.
  */
 
 import { onBeat } from "./beat.js";
+import { isTake } from "./frame.js";
 import { link } from "./link.js";
 
 const ENOUGH = 0.97; // of the speed asked for counts as reached
@@ -19,6 +20,7 @@ const PART = `
   <div class="ts-line ts-time" data-testid="hud-time"></div>
   <div class="ts-line"><span class="ts-key">simulated</span><span data-testid="hud-rate"></span></div>
   <div class="ts-line"><span class="ts-key">control</span><span data-testid="hud-plan"></span></div>
+  <div class="ts-line" hidden><span class="ts-key">keeps time</span><span data-testid="hud-keeping"></span></div>
   <div class="ts-line"><span class="ts-key">plan age</span><span data-testid="hud-age"></span></div>
   <div class="ts-line"><span class="ts-key">effort</span><span class="ts-effort"><i></i></span></div>
   <div class="ts-line" hidden><span class="ts-key">way</span><span class="ts-way" data-testid="hud-way"></span></div>
@@ -96,6 +98,7 @@ export class Hud {
     write(this.#parts.age, frame.paused || frame.past ? "paused" : age < 9999 ? `${age.toFixed(0)} ms` : "old");
     const width = `${Math.round(100 * Math.min(1, Math.max(0, frame.effort)))}%`;
     if (this.#parts.effort.style.width !== width) this.#parts.effort.style.width = width;
+    this.#line("keeping", frame.keeping);
     this.#line("way", WAYS[frame.way] ?? frame.way);
     this.#line("acting", [frame.acting, frame.doing].filter(Boolean).join(": "));
     if (this.#parts.recording.hidden === frame.recording) this.#parts.recording.hidden = !frame.recording;
@@ -150,6 +153,7 @@ export class Hud {
 function state(frame) {
   if (!link.open) return [frame ? "connection lost, trying again ..." : "connecting ...", "bad"];
   if (!frame) return ["waiting for the first frame ...", "calm"];
+  if (isTake(frame)) return [frame.paused ? "a take, paused" : "a take", "past"];
   if (frame.past) return [`past: ${((frame.tick - frame.newest) * link.dt).toFixed(1)} s`, "past"];
   if (frame.paused) return ["paused", "calm"];
   if (frame.broken) return ["unstable", "bad"];

@@ -13,6 +13,7 @@
  * For tests and the browser's console there is `window.tumble`:
  *   tumble.link.frame    the last frame (tick, time, bodies, past, paused, ...: see frame.js), null before the first
  *   tumble.link.frames   how many frames came
+ *   tumble.link.beside   what is drawn beside it, or null
  *   tumble.link.scene    description of the scene of the last frame
  *   tumble.link.ghosts   figures beside the character of the last frame: `sticks`, a list of lists of both ends of
  *                        each stick, and `radii` of those; m
@@ -23,7 +24,7 @@
  *                        mass where that is drawn
  */
 
-import { Frame } from "./frame.js";
+import { BESIDE, Frame } from "./frame.js";
 
 const FIRST_DELAY = 300; // ms
 const LAST_DELAY = 3000;
@@ -35,6 +36,7 @@ const NOBODY = { id: 0, sticks: [], radii: [] };
 class Link {
   frame = null;
   frames = 0;
+  beside = null; // the frame that is drawn beside it, or null
   scenes = new Map(); // descriptions by id
   names = new Map(); // lists of term names by id
   ghosts = NOBODY; // as they were told last, which are those of the next frame
@@ -46,6 +48,8 @@ class Link {
   holder = "";
   waiting = [];
   #decoder = new Frame();
+  #second = new Frame();
+  #next = null; // what came to be drawn beside the next frame
   #listeners = new Map();
   #socket = null;
   #users = 0;
@@ -138,12 +142,18 @@ class Link {
   }
 
   #see(data) {
+    if (this.#second.read(data, BESIDE)) {
+      this.#next = this.#second;
+      return;
+    }
     if (!this.#decoder.read(data)) {
       if (!this.#complained) this.#emit("error", { text: "the studio speaks another version; reload the page" });
       this.#complained = true;
       return;
     }
     this.frame = this.#decoder;
+    this.beside = this.#next;
+    this.#next = null;
     this.frames += 1;
     this.#emit("frame", this.frame);
   }

@@ -8,6 +8,7 @@
  */
 
 import { onBeat } from "tumble-studio/beat.js";
+import { isTake } from "tumble-studio/frame.js";
 import { link } from "tumble-studio/link.js";
 import { paced } from "tumble-studio/pace.js";
 import "tumble-studio/style.js";
@@ -24,12 +25,12 @@ export default {
       @pointerdown="down" @pointermove="move" @pointerup="up" @pointercancel="up" @keydown="key">
       <canvas></canvas>
       <div v-if="past" class="ts-timeline-buttons" @pointerdown.stop>
-        <button class="ts-button" data-testid="timeline-resume" @click="resume(tick)">go on from here</button>
+        <button v-if="!shown" class="ts-button" data-testid="timeline-resume" @click="resume(tick)">go on from here</button>
         <button class="ts-button" data-testid="timeline-live" @click="resume(newest)">live</button>
       </div>
     </div>`,
 
-  data: () => ({ past: false, tick: 0, newest: 0 }),
+  data: () => ({ past: false, shown: false, tick: 0, newest: 0 }), // shown: whether a take is
 
   mounted() {
     this.scrubbing = false;
@@ -54,6 +55,7 @@ export default {
   methods: {
     take(frame) {
       this.past = frame.past;
+      this.shown = isTake(frame);
       this.newest = frame.newest;
       if (!this.scrubbing) this.tick = frame.tick;
     },

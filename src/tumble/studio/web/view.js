@@ -12,6 +12,8 @@
  * With the tool `set`, what a click chooses is told to the server as the event `pick`; `picked` is what is chosen, `grid`
  * the width (m) of that on which things are put down.
  *
+ * A second take stands `apart` m to the left (y) of where it was.
+ *
  * It opens with everybody in sight, and looks again where the cast is another one.
  *
  * Nothing is drawn unless something changed: a frame came, the figure still glides towards it, the camera moves.
@@ -68,6 +70,7 @@ export default {
     picked: { type: String, default: "" },
     grid: { type: Number, default: 0 },
     skin: { type: Boolean, default: true },
+    apart: { type: Number, default: 1.2 },
     steering: { type: Boolean, default: false },
   },
 
@@ -86,6 +89,7 @@ export default {
     metres: "wake",
     whom: "wake",
     picked: "wake",
+    apart: "again",
     trails: "again",
     onion: "again",
     balance: "again",
@@ -125,8 +129,9 @@ export default {
     this.standing = new Balance();
     this.rulers = new Metres();
     this.carry = new Carry(this.figure);
-    const { figure, lines, ghosts, marks, leave, ghostsOfPast, standing, rulers, carry } = this;
-    this.parts = [figure, lines, ghosts, marks, leave, ghostsOfPast, standing, rulers, carry];
+    this.second = new Figure(this.stage.grid);
+    const { figure, lines, ghosts, marks, leave, ghostsOfPast, standing, rulers, carry, second } = this;
+    this.parts = [figure, lines, ghosts, marks, leave, ghostsOfPast, standing, rulers, carry, second];
     for (const { object } of this.parts) this.stage.world.add(object);
     this.stage.setDark(this.dark);
     this.eye = new Eye(canvas, this.wake);
@@ -177,8 +182,17 @@ export default {
       this.marks.take(frame);
       this.past.take(frame);
       this.remember(frame, scene);
+      this.accompany(link.beside);
       this.stage.late = frame.factor < 0.97 * frame.speed;
       this.wake();
+    },
+
+    /** Shows a second take, or none. */
+    accompany(frame) {
+      const scene = frame && link.scenes.get(frame.scene);
+      this.second.object.visible = !!scene;
+      this.second.object.position.y = this.apart;
+      if (scene) this.second.show(frame, scene);
     },
 
     remember(frame, scene) {
@@ -190,6 +204,7 @@ export default {
     /** Draws anew what is drawn of frames that were, as other things of them are to be drawn. */
     again() {
       if (this.figure?.scene) this.remember(link.frame, this.figure.scene);
+      if (this.second) this.second.object.position.y = this.apart;
       this.wake();
     },
 
@@ -221,7 +236,7 @@ export default {
 
     /** Draws; true if the next picture will differ even if nothing happens. */
     picture() {
-      const moving = this.figure.glide();
+      const moving = [this.figure, this.second].map((figure) => figure.glide()).some(Boolean);
       const { camera } = this.eye;
       const { root } = this.figure;
       this.lines.draw(camera, root, this.futures);
