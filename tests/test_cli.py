@@ -13,7 +13,7 @@ import pytest
 from tumble.attraction.shipped import shipped
 from tumble.attraction.systems import SYSTEMS
 from tumble.characters import CAPABILITIES, CHARACTERS, character
-from tumble.cli import COMMANDS, bench_cold, bench_learners, dispatch
+from tumble.cli import COMMANDS, bench_cold, bench_export, bench_learners, dispatch
 from tumble.cli.tally import Tally
 from tumble.controllers import CONTROLLERS
 from tumble.errors import UserError
@@ -616,6 +616,16 @@ def test_bench_tree(capsys):
     assert 0 < row["asking_frames"] <= 180 and row["asking_ms"]["p50"] <= row["asking_ms"]["p95"]
     assert call(*words) == 0
     assert "frames that ask:" in capsys.readouterr().out
+
+
+def test_bench_export(capsys, monkeypatch):
+    monkeypatch.setattr(bench_export, "find_spec", lambda name: None)  # films are drawn elsewhere
+    assert call("bench", "export", "--seconds", "0.5", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["seconds"] == 0.5 and {".bvh", ".glb", ".vrma", ".html"} <= set(found["files"])
+    assert all(row["seconds"] > 0 and row["mb"] > 0 for row in found["files"].values())
+    assert call("bench", "export", "--seconds", "0.5") == 0
+    assert ".glb" in capsys.readouterr().out
 
 
 def test_a_scenario_has_settings_for_its_own_controller_alone(capsys):

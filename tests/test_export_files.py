@@ -4,6 +4,7 @@ import base64
 import json
 import re
 import struct
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -311,6 +312,16 @@ def test_pictures_and_a_gif(gl: None, tmp_path: Path):
     export(recording("humanoid"), tmp_path / "a.gif", SMALL)
     with Image.open(tmp_path / "a.gif") as film:
         assert film.size == (64, 48) and film.n_frames == 6 and film.info["duration"] == 40  # 25 a second
+
+
+def test_films_show_the_skin_or_the_parts(gl: None, tmp_path: Path):
+    from PIL import Image
+
+    some = replace(SMALL, end=0.0, width=160, height=160)
+    export(recording("humanoid"), tmp_path / "skin.png", some)
+    export(recording("humanoid"), tmp_path / "parts.png", replace(some, rigid=True))
+    skin, parts = (np.asarray(Image.open(tmp_path / f"{name}-0000.png")).astype(int) for name in ("skin", "parts"))
+    assert 0.0005 < (np.abs(skin - parts).max(2) > 40).mean() < 0.1
 
 
 def test_a_film(gl: None, tmp_path: Path):

@@ -238,6 +238,22 @@ def test_of_others_the_characters_alone_are_drawn(with_ball: tuple[Scene, np.nda
     assert sorted(added) == body[shown].tolist()  # no ground, no ball, nothing twice
 
 
+def test_characters_wear_their_skins_unless_parts_are_asked_for(scene: Scene, gl: None) -> None:
+    state, pictures = scene.state(), {}
+    for rigid in (False, True):
+        with film.Canvas(scene, 120, 120, rigid=rigid) as canvas:
+            view = film.Camera().frame([canvas.outline(state)], 1.0)[0]
+            canvas.draw(state, view)
+            drawn = canvas._scene.geoms[: canvas._scene.ngeom]
+            kinds = [geom.objtype for geom in drawn]
+            limbs = [g.objid for g in drawn if g.objtype == mujoco.mjtObj.mjOBJ_GEOM and canvas._mine[g.objid]]
+            pictures[rigid] = canvas.draw(state, view)
+        skins = kinds.count(mujoco.mjtObj.mjOBJ_SKIN.value)
+        assert (skins > 0, limbs == []) == ((True, True) if not rigid else (False, False))
+    differing = (np.abs(pictures[False].astype(int) - pictures[True]).max(2) > 40).mean()
+    assert 0.001 < differing < 0.1  # the same body, in the same place
+
+
 def test_more_others_than_fit_are_refused(
     with_ball: tuple[Scene, np.ndarray, np.ndarray], gl: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,4 @@
-"""`tumble bench`: what planners, the studio, walkers, crowds, learners, trees, environments and first uses cost.
+"""`tumble bench`: what planners, the studio, walkers, crowds, learners, trees, environments, files and first uses cost.
 
     bench("planner", controller="cem", samples=64, as_json=True)
 
@@ -31,12 +31,14 @@ from tumble.planners import PLANNERS, Planner
 from tumble.scenarios import SCENARIOS, Scenario, Trial
 from tumble.world.sims import Sims
 
+Measured = Literal["planner", "studio", "walker", "crowd", "learners", "tree", "rl", "export", "cold"]
 LIVE = ("stand", "getup")  # a quiet scenario and a busy one
 
 
 def bench(
     what: Annotated[
-        Literal["planner", "studio", "walker", "crowd", "learners", "tree", "rl", "cold"], tyro.conf.Positional
+        Literal["planner", "studio", "walker", "crowd", "learners", "tree", "rl", "export", "cold"],
+        tyro.conf.Positional,
     ],
     controller: str = "cpbp",
     scenario: str | None = None,
@@ -61,6 +63,7 @@ def bench(
     learners: what the forest and the network of mcts take for queries and for learning.
     tree: how long an attraction tree takes to be read, and frames in which bodies that lie anyhow ask it.
     rl: steps of a Gymnasium vector environment beside the bare physics of the same rows.
+    export: files of a recorded walk of --seconds, and a film of its first ten.
     cold: CPU seconds until a first frame with nothing compiled; has options of its own, 'tumble bench cold --help'.
 
     Example: tumble bench planner --controller cpbp --samples 32 --json
@@ -70,13 +73,13 @@ def bench(
     Example: tumble bench studio --clients 8 --seconds 600
 
     Args:
-      what: 'planner', 'studio', 'walker', 'crowd', 'learners', 'tree', 'rl' or 'cold'.
+      what: 'planner', 'studio', 'walker', 'crowd', 'learners', 'tree', 'rl', 'export' or 'cold'.
       controller: which planner: see 'tumble list'.
       scenario: to plan in, with its own character; by default stand and getup; planner, rl (getup).
       samples: futures a frame.
       horizon: seconds ahead.
       frames: timed frames of each scenario; planner.
-      seconds: that serving, walking or dancing is measured for, or simulated; studio, walker, crowd, tree, rl.
+      seconds: that serving, walking or dancing is measured for, or simulated; studio, walker, crowd, tree, rl, export.
       clients: that watch while serving is measured; studio.
       tree: which, by its name or file; tree.
       alpha: of the domain that bodies lie in; tree.
@@ -86,7 +89,7 @@ def bench(
     """
     if what == "cold":  # where compiling is what is measured
         return cold(as_json=as_json)
-    named = {"rl": "the environment"}.get(what, f"the {what}")
+    named = {"rl": "the environment", "export": "the walker"}.get(what, f"the {what}")
     with compile_line(called(controller) if what in ("planner", "studio") else named):
         if what == "studio":
             return _studio(samples, seconds, clients, threads, as_json)
@@ -98,6 +101,8 @@ def bench(
             return _learners(as_json)
         if what == "tree":
             return _tree(tree, alpha, seconds, threads, as_json)
+        if what == "export":
+            return _export(seconds, as_json)
         if what == "rl":
             return _rl(scenario or "getup", rows, seconds, threads, as_json)
         return _planner(controller, scenario, samples, horizon, frames, threads, as_json)
@@ -216,6 +221,19 @@ def _rl(scenario: str, rows: int, seconds: float, threads: int, as_json: bool) -
         f"{row['rows']} rows of {scenario}: a step takes {row['step_ms']:.1f} ms of cores, its physics alone"
         f" {row['bare_ms']:.1f} ms: {100 * row['kept']:.0f} % of the bare batch, {row['rows_a_second']:.0f} rows/s"
     )
+    return 0
+
+
+def _export(seconds: float, as_json: bool) -> int:
+    from tumble.cli.bench_export import measure as measure_export
+
+    found = measure_export(seconds)
+    if as_json:
+        print(json.dumps(found))
+        return 0
+    for ending, row in found["files"].items():
+        rate = f", {row['pictures_a_second']:.1f} pictures/s" if "pictures_a_second" in row else ""
+        print(f"{ending:13} {row['seconds']:6.2f} s, {row['core_seconds']:6.2f} s of cores, {row['mb']:6.2f} MB{rate}")
     return 0
 
 

@@ -59,7 +59,7 @@ def drawing_model(
     _add_lights(spec, scene.character.root, size, suns, shadows > 0)
     _add_surfaces(spec)
     if not rigid:
-        add_skins(spec, scene, MATTE)
+        add_skins(spec, scene, MATTE, suns == 1)
     return spec.compile()
 
 
@@ -126,7 +126,7 @@ class Canvas:
         self._mine = np.isin(self.model.body_rootid[self.model.geom_bodyid], roots)
         self._bare.geom_group[~self._mine] = HIDDEN
         self._bare.skin_group[:] = HIDDEN
-        self._dress = None if rigid else Dress(scene, self.model, HIDDEN)
+        self._dress = None if rigid else Dress(scene, self.model, HIDDEN, suns == 1)
         self._data = mujoco.MjData(self.model)
         self._scene = mujoco.MjvScene(self.model, maxgeom=MOST)
         self._scene.flags[mujoco.mjtRndFlag.mjRND_FOG] = True

@@ -12,19 +12,20 @@ from tumble.figures import Worn, worn_by
 from tumble.world.props import Companion
 from tumble.world.scene import Scene
 
-FEW, COARSE = 3, 2.0  # so many are drawn as finely as in files; points of more are that much farther apart
+FINE, QUICK, CROWDED = 1.0, 1.6, 2.0  # how much farther apart points are than in files
+FEW = 3  # characters that are no crowd
 
 
-def worn_in(scene: Scene) -> dict[str, Worn]:
+def worn_in(scene: Scene, quick: bool) -> dict[str, Worn]:
     """Skins of a scene's characters that have one, by what the names of their parts begin with."""
-    coarse = 1.0 if len(scene.cast) <= FEW else COARSE
+    coarse = CROWDED if len(scene.cast) > FEW else QUICK if quick else FINE
     skins = {prefix: worn_by(character, coarse) for prefix, character in scene.cast.items()}
     return {prefix: worn for prefix, worn in skins.items() if worn is not None}
 
 
-def add_skins(spec: mujoco.MjSpec, scene: Scene, material: str) -> None:
-    """Put the skins of a scene's characters into a drawing of it."""
-    for prefix, worn in worn_in(scene).items():
+def add_skins(spec: mujoco.MjSpec, scene: Scene, material: str, quick: bool) -> None:
+    """Put the skins of a scene's characters into a drawing of it; coarser ones where it shall be quick."""
+    for prefix, worn in worn_in(scene, quick).items():
         shirt = scene.prop(prefix.removesuffix("/"), Companion).shirt if prefix else SHIRT[:3]
         for mesh in worn.meshes:
             rgba = [*shirt, 1.0] if np.allclose(mesh.rgba, SHIRT, atol=1e-3) else mesh.rgba.tolist()
@@ -41,11 +42,12 @@ class Dress:
       scene: that is drawn.
       model: of `drawing_model`, with skins.
       hidden: a group of geoms that is not drawn.
+      quick: as it was said to `add_skins`.
     """
 
-    def __init__(self, scene: Scene, model: mujoco.MjModel, hidden: int) -> None:
+    def __init__(self, scene: Scene, model: mujoco.MjModel, hidden: int, quick: bool) -> None:
         self._worn = {prefix: (worn, [model.body(prefix + name).id for name in worn.names])
-                      for prefix, worn in worn_in(scene).items()}  # fmt: skip
+                      for prefix, worn in worn_in(scene, quick).items()}  # fmt: skip
         covered = [body for _, bodies in self._worn.values() for body in bodies]
         model.geom_group[np.isin(model.geom_bodyid, covered)] = hidden
 

@@ -3,7 +3,7 @@
     skins_of(scene)     # {"shapes": [...], "wearers": [...]}, JSON-able
 
 A shape is told once, whoever wears it. Its `rest` has a row for each of its n bodies: place and turn (w, x, y, z) of
-its frame at rest; `hinges` are the places of the joints to its `parents`. Its bones are the bodies, then the hinges, see
+its frame at rest; `hinges` are the places of the joints to its `parents`. Bones are the bodies, then the hinges, see
 `tumble.figures.worn`. What is told of points and triangles is in Base64: `points` int16 of `size` m, `normals` int8,
 `joints` four uint8 and `weights` four uint8 of 1/255 a point, `triangles` uint16; these are a colour's after the
 other's, `counts` of each.
