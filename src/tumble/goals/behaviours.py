@@ -11,11 +11,13 @@ from typing import TypeAlias
 import numpy as np
 
 from tumble.errors import check_number, check_vector, choose
+from tumble.goals.course import Course
 from tumble.goals.gait import FASTEST, WORLD, gait
-from tumble.goals.goal import Goal, Way
+from tumble.goals.goal import Goal, Term, Way
 from tumble.goals.stance import stance_ways
 from tumble.goals.terms import (
     AboveBall,
+    Ahead,
     Damage,
     Facing,
     FeetApart,
@@ -154,12 +156,14 @@ def steer(scene: Scene, velocity: Sequence[float]) -> Goal:
     0.5 m/s of 1.25, or folds its trunk.
     """
     check_vector("velocity", velocity, 2, FASTEST, "m/s")
-    wanted = (float(velocity[0]), float(velocity[1]), 0.0)
+    wanted, speed = (float(velocity[0]), float(velocity[1]), 0.0), math.hypot(*velocity)
+    terms: list[Term] = [Velocity(target=wanted, sigma=0.1, knee=0.4), Straight(scene.character.trunk)]
+    course = None
+    if speed > 0:
+        course = Course(speed, (wanted[0] / speed, wanted[1] / speed))
+        terms.append(Ahead(course.direction))
     return _balance(scene, alarmed=1000.0).without("velocity") + Goal(
-        Velocity(target=wanted, sigma=0.1),
-        Straight(scene.character.trunk),
-        alarmed=4000.0,
-        least_effort=0.35,
+        *terms, alarmed=4000.0, least_effort=0.35, course=course, reflexes=["stepping"]
     )
 
 
