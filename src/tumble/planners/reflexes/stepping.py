@@ -22,23 +22,24 @@ GRAVITY = 9.81  # m/s^2
 class SteppingLaw:
     """Numbers of the law, ours; lengths and times in units of the body at hand: see `Legs`."""
 
-    tau: float = 0.86  # of the velocity, where a foot lands; the capture point's is 1
-    kappa: float = 0.185  # of the velocity that is wanted, how much nearer
-    wide: float = 0.57  # to the side of the capture point
-    least: float = 0.42  # to the side of the pelvis
-    due: float = 0.107  # of the front foot before the centre of mass, below which the other steps
+    tau: float = 0.925  # of the velocity, where a foot lands; the capture point's is 1
+    kappa: float = 0.0581  # of the velocity that is wanted, how much nearer
+    wide: float = 0.541  # to the side of the capture point
+    least: float = 0.301  # to the side of the pelvis
+    due: float = 0.0579  # of the front foot before the centre of mass, below which the other steps
     air: float = 0.024  # of one foot over the other, above which it swings
-    low: float = 0.046  # of the pelvis below its place in the rest pose
-    lift: float = 0.46  # of the swinging foot, for the way that it has to go
+    low: float = 0.0232  # of the pelvis below its place in the rest pose
+    lift: float = 0.867  # of the swinging foot, for the way that it has to go
     highest: float = 0.097
     fastest_foot: float = 3.6  # m/s
-    push: float = 0.52  # m/s, most by which the pelvis is told to go faster or slower than it does
-    turn: float = 2.0  # 1/s, of the pelvis to the course
-    fastest_turn: float = 1.3  # rad/s
-    toe: float = 0.58  # of the way to the course, that a swinging foot turns out
-    most_toe: float = 0.6  # rad
-    look: float = 0.085  # s, in which all that is to come about
-    rho: float = 0.15  # m/rad, how much turns of a foot count
+    push: float = 1.02  # m/s, most by which the pelvis is told to go faster or slower than it does
+    turn: float = 4.24  # 1/s, of the pelvis to the course
+    fastest_turn: float = 2.71  # rad/s
+    toe: float = 0.627  # of the way to the course, that a swinging foot turns out
+    most_toe: float = 0.337  # rad
+    ease: float = 0.367  # share of the speed that is left out where the course is right behind
+    look: float = 0.0783  # s, in which all that is to come about
+    rho: float = 0.152  # m/rad, how much turns of a foot count
     damping: float = 0.1  # lambda, m
 
 

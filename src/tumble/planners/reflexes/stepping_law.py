@@ -22,6 +22,9 @@ from tumble.maths.compiled import entry, inner
 from tumble.maths.vectors import about, clamp, cross, multiply, sub, turn_between, turned, vec, wrapped, yaw
 
 
+SLOW = 0.1  # m/s, below which a velocity has no direction
+
+
 @inner
 def _rotation(quat, rest):  # type: ignore[no-untyped-def]
     """How a body (4,) is turned from how it is in the rest pose facing x, whose orientation is `rest` (4,)."""
@@ -119,21 +122,21 @@ def step(  # type: ignore[no-untyped-def]
         psi = yaw(turn)
         tilt = multiply(turn, about(2, -psi))
         feet = (vec(places[i, body.feet[0]]), vec(places[i, body.feet[1]]))
-        want, v = wanted[i], velocity[i]
-        speed, fast = math.hypot(want[0], want[1]), math.hypot(v[0], v[1])
-        if speed > 0.1:  # m/s; who is to stand steps where he falls
-            ahead = (want[0] / speed, want[1] / speed)
-            astray = wrapped(math.atan2(want[1], want[0]) - psi)
-        else:
-            ahead = (v[0] / max(fast, 1e-6), v[1] / max(fast, 1e-6))
-            astray = 0.0
+        want, v = (wanted[i, 0], wanted[i, 1]), velocity[i]
+        goes_on = math.hypot(want[0], want[1]) > SLOW
+        goes = want if goes_on else (v[0], v[1])  # who is to stand steps where he falls
+        speed = max(math.hypot(goes[0], goes[1]), SLOW)
+        ahead = (goes[0] / speed, goes[1] / speed)
+        astray = wrapped(math.atan2(want[1], want[0]) - psi) if goes_on else 0.0
+        slower = 1.0 - law.ease * 0.5 * (1.0 - math.cos(astray))
+        want = (slower * want[0], slower * want[1])
         swing, stepping = _swings(body, law, feet, com[i], ahead)
         spin = clamp(law.turn * astray, -law.fastest_turn, law.fastest_turn)
         # where the pelvis will be a moment later
         dx, dy = want[0] - v[0], want[1] - v[1]
         less = min(1.0, law.push / max(math.hypot(dx, dy), 1e-6))
         look = law.look
-        goes = (look * (v[0] + less * dx), look * (v[1] + less * dy))
+        moved = (look * (v[0] + less * dx), look * (v[1] + less * dy))
         for leg in range(2):
             foot, sign = feet[leg], 1.0 - 2.0 * leg
             stand = body.stand[leg] - law.low * body.length  # of the pelvis above the foot
@@ -145,11 +148,11 @@ def step(  # type: ignore[no-untyped-def]
                 far = math.hypot(x, y)
                 part = min(1.0, law.fastest_foot * look / max(far, 1e-6))
                 lift = clamp(law.lift * (far - 0.03 * body.length), -0.01 * body.length, law.highest * body.length)
-                then = (now[0] + part * x - goes[0], now[1] + part * y - goes[1], lift - stand)
+                then = (now[0] + part * x - moved[0], now[1] + part * y - moved[1], lift - stand)
                 toe = sign * max(0.0, sign * clamp(law.toe * astray, -law.most_toe, law.most_toe))
                 flat = about(2, psi + spin * look + toe)
             else:
-                then = turned(tilt, (now[0] - goes[0], now[1] - goes[1], -stand))
+                then = turned(tilt, (now[0] - moved[0], now[1] - moved[1], -stand))
                 flat = multiply(tilt, about(2, yaw(feels) - spin * look))
             way, bend = sub(then, now), turn_between(feels, flat)
             twist = (
