@@ -160,8 +160,8 @@ class Still(Reflex):
     def __init__(self, scene: Scene) -> None:
         self.columns = np.arange(scene.drive.joints)
 
-    def advise(self, sims, parents, goal, paces, advice):
-        assert len(parents) == len(paces) == len(advice)
+    def advise(self, sims, parents, goal, moods, advice):
+        assert (len(parents), 2) == moods.shape == (len(advice), 2)
         advice[:, self.columns] = 0.0
         advice[:, 0] = 1.0
 
@@ -201,9 +201,9 @@ def test_those_that_follow_are_drawn_near_what_is_said(scene, registries):
     planner.plan(state, goal)
     first = near()
     assert not first[:, :2].any()  # the slots of earlier plans
-    assert first[:, 2:6].all()  # 0.3 of 12 at once
-    assert (first[1:] >= first[:-1]).all() and first[-1, 8:].all()  # whoever begins goes on; all have begun
-    assert not first[0, 6:].any()
+    assert first[:, 2:9].all()  # 0.6 of 12 at once
+    assert (first[1:] >= first[:-1]).all() and first[-1, 11:].all()  # whoever begins goes on; all have begun
+    assert not first[0, 9:].any()
     planner.plan(state, goal)
     assert near()[-1].all()  # of the newest step nobody has a plan
 

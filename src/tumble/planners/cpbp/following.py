@@ -21,9 +21,8 @@ from tumble.world.sims import Sims
 if TYPE_CHECKING:
     from tumble.planners.cpbp.walk import Walk
 
-FRESH = 0.3  # of those that follow a reflex, those that do so at once; ours
+FRESH = 0.6  # of those that follow a reflex, those that do so at once; ours
 BACK = 0.25  # s in which joints that a reflex says nothing of return to the pose; ours
-PACES = (0.7, 1.3)  # of the speed that is wanted, asked of a walker; ours
 
 
 class Following:
@@ -55,13 +54,13 @@ class Following:
         self._onset = np.full(n, steps)
         self._onset[first : first + fresh] = 0
         self._onset[n - some + fresh :] = rng.integers(1, steps, some - fresh)
-        self._pace = rng.uniform(*PACES, n)
+        self._mood = rng.random((n, 2))
         self._said = np.empty((n, scene.drive.size))  # in the step before
         self._heard = np.zeros(n, bool)  # whether anything was
 
     def take(self, parents: np.ndarray) -> None:
         """Have row i go on as row parents[i] does."""
-        self._onset, self._pace, self._kind = self._onset[parents], self._pace[parents], self._kind[parents]
+        self._onset, self._mood, self._kind = self._onset[parents], self._mood[parents], self._kind[parents]
         self._said, self._heard = self._said[parents], self._heard[parents]
 
     def draw(
@@ -87,7 +86,7 @@ class Following:
                 continue
             advice = np.ones((rows.size, motors.size))
             advice[:, : posed.size] = (walk.rest - qpos[np.ix_(rows, posed)]) / BACK
-            reflex.advise(sims, parents[rows], goal, self._pace[rows], advice)
+            reflex.advise(sims, parents[rows], goal, self._mood[rows], advice)
             np.clip(advice, motors.low, motors.high, out=advice)
             guides, self._said[rows] = np.stack([self._said[rows], advice]), advice
             precision = walk.precision.copy()

@@ -30,11 +30,11 @@ class Reflex(ABC):
         """Get ready for a scene's character, which has what it needs."""
 
     @abstractmethod
-    def advise(self, sims: Sims, parents: np.ndarray, goal: Goal, paces: np.ndarray, advice: np.ndarray) -> None:
+    def advise(self, sims: Sims, parents: np.ndarray, goal: Goal, moods: np.ndarray, advice: np.ndarray) -> None:
         """Write controls into its columns of advice (n, size), which holds those that go back to the pose.
 
         Args:
           sims: simulations before a step; sensors and what MuJoCo derives are at the rows `parents` (n,).
           goal: what is wanted.
-          paces: (n,) shares of the goal's speed to go with, for each row its own.
+          moods: (n, 2) numbers from 0 to 1 of each row's own, which it keeps: for rows to differ by.
         """

@@ -16,6 +16,8 @@ from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
 GRAVITY = 9.81  # m/s^2
+SLOWEST, FASTEST = 0.7, 1.3  # of the speed that is wanted, asked of a walker
+HARDEST = 0.5  # most of beta, see the law
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class SteppingLaw:
     fastest_turn: float = 2.71  # rad/s
     toe: float = 0.627  # of the way to the course, that a swinging foot turns out
     most_toe: float = 0.337  # rad
-    ease: float = 0.367  # share of the speed that is left out where the course is right behind
+    ease: float = 0.0  # share of the speed that is left out where the course is right behind
     look: float = 0.0783  # s, in which all that is to come about
     rho: float = 0.152  # m/rad, how much turns of a foot count
     damping: float = 0.1  # lambda, m
@@ -109,7 +111,7 @@ def _chain(model: mujoco.MjModel, root: int, foot: int) -> list[int]:
 class Stepping(Reflex):
     """Steps along a goal's course, or where the body falls; the spine and all else go back to the rest pose.
 
-    Walkers are asked for 0.7 to 1.3 of the speed, each for its own, so that some step further than others.
+    Each walker is asked for its own share of the speed, and brakes in its own way, so that there is a choice.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("biped",)
@@ -123,15 +125,18 @@ class Stepping(Reflex):
         most = int(np.diff(legs.ends, prepend=0).max())
         self._work = np.empty((7 + most, most))
 
-    def advise(self, sims: Sims, parents: np.ndarray, goal: Goal, paces: np.ndarray, advice: np.ndarray) -> None:
-        """Steps along the goal's course at these shares of its speed; without a course, where the body falls."""
+    def advise(self, sims: Sims, parents: np.ndarray, goal: Goal, moods: np.ndarray, advice: np.ndarray) -> None:
+        """Steps along the goal's course, some faster, some braking harder; without a course, where the body falls."""
         wanted = np.zeros((len(parents), 2))
         if goal.course is not None:
             wanted = goal.course.directions(sims.view("com")[parents])
-            wanted *= (goal.course.speed * paces)[:, None]
-        self.steps(sims, parents, wanted, advice)
+            wanted *= goal.course.speed * (SLOWEST + (FASTEST - SLOWEST) * moods[:, :1])
+        self.steps(sims, parents, wanted, advice, HARDEST * moods[:, 1])
 
-    def steps(self, sims: Sims, parents: np.ndarray, wanted: np.ndarray, advice: np.ndarray) -> None:
+    def steps(
+        self, sims: Sims, parents: np.ndarray, wanted: np.ndarray, advice: np.ndarray, brakes: np.ndarray | None = None
+    ) -> None:
         """The law itself for wanted velocities (n, 2); `advice` holds the speeds back to the pose, as in `advise`."""
         views = [sims.view(name)[parents] for name in ("xpos", "xquat", "xanchor", "xaxis", "com", "com_velocity")]
-        step(self._legs, self._law, *views, wanted, advice.copy(), self._work, advice)
+        brakes = np.zeros(len(parents)) if brakes is None else brakes
+        step(self._legs, self._law, *views, wanted, brakes, advice.copy(), self._work, advice)

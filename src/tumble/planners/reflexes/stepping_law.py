@@ -5,9 +5,9 @@
 A leg that swings is the one in the air; where both feet are down, the one behind steps once the other is nearly below
 the centre of mass. It lands about the capture point,
 
-    c + tau c' - kappa v + s y,
+    c + tau c' - kappa v + beta (c' - v) + s y,
 
-with c the centre of mass, v the velocity that is wanted, s y to the leg's own side. The leg that stands carries the
+with c the centre of mass, v the velocity that is wanted, s y to the leg's own side; beta is each row's own. The leg that stands carries the
 pelvis along v, levels it and turns it to the course. Both say where a foot should be seen from the pelvis, and how it
 should be turned, a moment later; the joints' speeds are the damped least squares
 
@@ -32,12 +32,13 @@ def _rotation(quat, rest):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _landing(body, law, root, com, velocity, want, psi, sign):  # type: ignore[no-untyped-def]
+def _landing(body, law, root, com, velocity, want, brake, psi, sign):  # type: ignore[no-untyped-def]
     """Where a foot should come down, horizontal, m: about the capture point, on its own side of the pelvis."""
     lx, ly = -math.sin(psi) * sign, math.cos(psi) * sign  # to the leg's side
     wide = law.wide * body.spacing
-    x = com[0] + law.tau * body.time * velocity[0] - law.kappa * body.time * want[0] + wide * lx
-    y = com[1] + law.tau * body.time * velocity[1] - law.kappa * body.time * want[1] + wide * ly
+    tau, kappa = (law.tau + brake) * body.time, (law.kappa + brake) * body.time
+    x = com[0] + tau * velocity[0] - kappa * want[0] + wide * lx
+    y = com[1] + tau * velocity[1] - kappa * want[1] + wide * ly
     missing = max(0.0, law.least * body.spacing - (x - root[0]) * lx - (y - root[1]) * ly)
     return x + missing * lx, y + missing * ly
 
@@ -104,7 +105,7 @@ def _swings(body, law, feet, com, ahead):  # type: ignore[no-untyped-def]
 
 @entry
 def step(  # type: ignore[no-untyped-def]
-    body, law, places, quats, anchors, axes, com, velocity, wanted, rest, work, advice
+    body, law, places, quats, anchors, axes, com, velocity, wanted, brakes, rest, work, advice
 ):
     """Write speeds of the legs' joints into advice (n, size); other columns stay.
 
@@ -113,6 +114,7 @@ def step(  # type: ignore[no-untyped-def]
       places, quats, anchors, axes: (n, ., 3 or 4), MuJoCo's xpos, xquat, xanchor and xaxis.
       com, velocity: (n, 3) of the centre of mass.
       wanted: (n, 2) velocity.
+      brakes: (n,) how much farther a foot lands the more the velocity is off, beta.
       rest: (n, joints) speeds back to the rest pose.
       work: room.
     """
@@ -143,7 +145,7 @@ def step(  # type: ignore[no-untyped-def]
             now = sub(foot, root)
             feels = _rotation(quats[i, body.feet[leg]], body.feet_rest[leg])
             if stepping and leg == swing:
-                x, y = _landing(body, law, root, com[i], v, want, psi, sign)
+                x, y = _landing(body, law, root, com[i], v, want, brakes[i], psi, sign)
                 x, y = x - foot[0], y - foot[1]
                 far = math.hypot(x, y)
                 part = min(1.0, law.fastest_foot * look / max(far, 1e-6))
