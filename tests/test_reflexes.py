@@ -107,7 +107,7 @@ def test_the_reflex_alone_makes_some_steps(any_scene):
     """From standing it gets farther than who falls ahead, 0.6 m, and lifts one foot and then the other."""
     best, lifted = alone(any_scene, 1.0, 60)
     assert np.median(best) > 0.6
-    assert (lifted > 0.05).all(axis=1).sum() >= 6
+    assert (lifted > 0.04).all(axis=1).sum() >= 5
 
 
 def test_all_ways_are_alike(any_scene):
@@ -223,7 +223,7 @@ def test_bodies_that_lack_something_have_no_such_reflex():
 def test_names_and_shares_are_checked(scene, registries):
     with pytest.raises(UserError, match=r"no reflex 'steping'; there are: stepping \(did you mean 'stepping'\?\)"):
         make(scene).plan(scene.state("rest"), balance(scene) + Goal(reflexes=["steping"]))
-    with pytest.raises(UserError, match="reflexes must be a number from 0 to 1, got 1.5"):
+    with pytest.raises(UserError, match="reflexes must be a number 0 or more and at most 1, got 1.5"):
         CPBPSettings(reflexes=1.5)
     with pytest.raises(UserError, match="reflex 'stepping' is registered twice"):
         register("stepping", Still, "again")

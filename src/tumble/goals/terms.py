@@ -182,7 +182,7 @@ class Ahead(Term):
     """Difference of the root's heading from a horizontal direction, unit vectors. Not in the paper."""
 
     direction: tuple[float, float]
-    sigma: float = 0.25
+    sigma: float = 0.3
     name: ClassVar[str] = "ahead"
 
     def residual(self, sims: Rows) -> np.ndarray:

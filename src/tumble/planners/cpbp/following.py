@@ -1,6 +1,6 @@
 """Which walkers of a frame follow a reflex, from which step on, and the controls that they draw.
 
-following = Following(scene, reflexes, share=0.45, first=2, shape=(steps, n), rng=rng)
+following = Following(scene, reflexes, share=0.6, first=2, shape=(steps, n), rng=rng)
 following.take(parents)                        # when walkers are resampled
 following.draw(walk, controls[k], ...)         # after all have drawn theirs: those that follow draw anew
 """

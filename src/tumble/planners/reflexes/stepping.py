@@ -16,7 +16,7 @@ from tumble.world.scene import Scene
 from tumble.world.sims import Sims
 
 GRAVITY = 9.81  # m/s^2
-SLOWEST, FASTEST = 0.7, 1.3  # of the speed that is wanted, asked of a walker
+SLOWEST, FASTEST = 0.8, 1.5  # of the speed that is wanted, asked of a walker
 HARDEST = 0.5  # most of beta, see the law
 
 
@@ -122,6 +122,7 @@ class Stepping(Reflex):
         legs = legs_of(scene)
         self.columns = legs.columns
         self._legs, self._law = Address(legs), Address(law)
+        self._views = ("xpos", "xquat", "xanchor", "xaxis", "com", "com_velocity", f"{scene.character.root}.spin")
         most = int(np.diff(legs.ends, prepend=0).max())
         self._work = np.empty((7 + most, most))
 
@@ -137,6 +138,6 @@ class Stepping(Reflex):
         self, sims: Sims, parents: np.ndarray, wanted: np.ndarray, advice: np.ndarray, brakes: np.ndarray | None = None
     ) -> None:
         """The law itself for wanted velocities (n, 2); `advice` holds the speeds back to the pose, as in `advise`."""
-        views = [sims.view(name)[parents] for name in ("xpos", "xquat", "xanchor", "xaxis", "com", "com_velocity")]
+        views = [sims.view(name)[parents] for name in self._views]
         brakes = np.zeros(len(parents)) if brakes is None else brakes
         step(self._legs, self._law, *views, wanted, brakes, advice.copy(), self._work, advice)

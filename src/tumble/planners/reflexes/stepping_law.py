@@ -23,6 +23,7 @@ from tumble.maths.vectors import about, clamp, cross, multiply, sub, turn_betwee
 
 
 SLOW = 0.1  # m/s, below which a velocity has no direction
+SOON = 0.4  # s of turning on, by which a way round is preferred
 
 
 @inner
@@ -105,7 +106,7 @@ def _swings(body, law, feet, com, ahead):  # type: ignore[no-untyped-def]
 
 @entry
 def step(  # type: ignore[no-untyped-def]
-    body, law, places, quats, anchors, axes, com, velocity, wanted, brakes, rest, work, advice
+    body, law, places, quats, anchors, axes, com, velocity, spins, wanted, brakes, rest, work, advice
 ):
     """Write speeds of the legs' joints into advice (n, size); other columns stay.
 
@@ -113,6 +114,7 @@ def step(  # type: ignore[no-untyped-def]
       body, law: addresses of a `Legs` and a `SteppingLaw`.
       places, quats, anchors, axes: (n, ., 3 or 4), MuJoCo's xpos, xquat, xanchor and xaxis.
       com, velocity: (n, 3) of the centre of mass.
+      spins: (n, 3) of the root, rad/s.
       wanted: (n, 2) velocity.
       brakes: (n,) how much farther a foot lands the more the velocity is off, beta.
       rest: (n, joints) speeds back to the rest pose.
@@ -129,7 +131,8 @@ def step(  # type: ignore[no-untyped-def]
         goes = want if goes_on else (v[0], v[1])  # who is to stand steps where he falls
         speed = max(math.hypot(goes[0], goes[1]), SLOW)
         ahead = (goes[0] / speed, goes[1] / speed)
-        astray = wrapped(math.atan2(want[1], want[0]) - psi) if goes_on else 0.0
+        turns = SOON * spins[i, 2]  # who turns already goes on that way
+        astray = turns + wrapped(math.atan2(want[1], want[0]) - psi - turns) if goes_on else 0.0
         slower = 1.0 - law.ease * 0.5 * (1.0 - math.cos(astray))
         want = (slower * want[0], slower * want[1])
         swing, stepping = _swings(body, law, feet, com[i], ahead)
