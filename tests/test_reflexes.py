@@ -223,7 +223,7 @@ def test_bodies_that_lack_something_have_no_such_reflex():
 def test_names_and_shares_are_checked(scene, registries):
     with pytest.raises(UserError, match=r"no reflex 'steping'; there are: stepping \(did you mean 'stepping'\?\)"):
         make(scene).plan(scene.state("rest"), balance(scene) + Goal(reflexes=["steping"]))
-    with pytest.raises(UserError, match="reflexes must be a number 0 or more and at most 1, got 1.5"):
+    with pytest.raises(UserError, match=r"reflexes must be a number 0 or more and at most 1, got 1\.5"):
         CPBPSettings(reflexes=1.5)
     with pytest.raises(UserError, match="reflex 'stepping' is registered twice"):
         register("stepping", Still, "again")

@@ -152,9 +152,10 @@ def juggle(scene: Scene, ball: str = "ball") -> Goal:
 def steer(scene: Scene, velocity: Sequence[float]) -> Goal:
     """Go with a horizontal velocity, m/s (section 5.5).
 
-    Departures: sigma_vel is 0.1 m/s (paper 0.25), the trunk is to be upright too, and effort stays at 0.35
-    or more but is slow to rise: a step is no alarm. With the paper's terms alone it walks at 0.25 to
-    0.5 m/s of 1.25, or folds its trunk.
+    Departures: sigma_vel is 0.1 m/s (paper 0.25), beyond 0.4 m/s the cost grows evenly, so that a sudden turn is no
+    reason to fall; the trunk is to be upright and the pelvis to face ahead, too; effort stays at 0.35 or more but is
+    slow to rise: a step is no alarm. Samples may follow the reflex 'stepping', without which it walks at 0.6 m/s of
+    1.25 and falls.
     """
     check_vector("velocity", velocity, 2, FASTEST, "m/s")
     x, y = float(velocity[0]), float(velocity[1])

@@ -7,7 +7,6 @@ from typing import ClassVar, NamedTuple
 import mujoco
 import numpy as np
 
-from tumble.characters import Character
 from tumble.goals import Goal
 from tumble.maths.bundles import Address
 from tumble.planners.reflexes.reflex import Reflex
@@ -39,7 +38,6 @@ class SteppingLaw:
     fastest_turn: float = 2.71  # rad/s
     toe: float = 0.627  # of the way to the course, that a swinging foot turns out
     most_toe: float = 0.337  # rad
-    ease: float = 0.0  # share of the speed that is left out where the course is right behind
     look: float = 0.0783  # s, in which all that is to come about
     rho: float = 0.152  # m/rad, how much turns of a foot count
     damping: float = 0.1  # lambda, m

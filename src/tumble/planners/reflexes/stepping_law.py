@@ -1,15 +1,15 @@
 """The stepping reflex, compiled: where feet go, and the joint speeds that take them there.
 
-    step(Address(body), Address(law), root, ..., wanted, advice)    # see `tumble.planners.reflexes.stepping`
+    step(Address(legs), Address(law), places, ..., work, advice)    # see `tumble.planners.reflexes.stepping`
 
 A leg that swings is the one in the air; where both feet are down, the one behind steps once the other is nearly below
 the centre of mass. It lands about the capture point,
 
     c + tau c' - kappa v + beta (c' - v) + s y,
 
-with c the centre of mass, v the velocity that is wanted, s y to the leg's own side; beta is each row's own. The leg that stands carries the
-pelvis along v, levels it and turns it to the course. Both say where a foot should be seen from the pelvis, and how it
-should be turned, a moment later; the joints' speeds are the damped least squares
+with c the centre of mass, v the velocity that is wanted, s y to the leg's own side; beta is each row's own. The leg
+that stands carries the pelvis along v, levels it and turns it to the course. Both say where a foot should be seen from
+the pelvis, and how it should be turned, a moment later; the joints' speeds are the damped least squares
 
     min |J w - e|^2 + lambda^2 |w - w_rest|^2,
 
@@ -20,7 +20,6 @@ import math
 
 from tumble.maths.compiled import entry, inner
 from tumble.maths.vectors import about, clamp, cross, multiply, sub, turn_between, turned, vec, wrapped, yaw
-
 
 SLOW = 0.1  # m/s, below which a velocity has no direction
 SOON = 0.4  # s of turning on, by which a way round is preferred
@@ -52,7 +51,7 @@ def _solve(body, leg, law, foot, at, twist, anchors, axes, rest, work, advice): 
       foot: its place; at: of the leg's first joint in the bundle's lists.
       twist: velocity and, times the length law.rho, angular velocity of the foot seen from the pelvis.
       rest: (joints,) speeds back to the rest pose.
-      work: (8 + n, n) room.
+      work: (7 + n, n) room, n joints of the leg with more of them.
     """
     n = body.ends[leg] - at
     jacobian, normal, right = work[:6], work[6 : 6 + n], work[6 + n]
@@ -133,8 +132,6 @@ def step(  # type: ignore[no-untyped-def]
         ahead = (goes[0] / speed, goes[1] / speed)
         turns = SOON * spins[i, 2]  # who turns already goes on that way
         astray = turns + wrapped(math.atan2(want[1], want[0]) - psi - turns) if goes_on else 0.0
-        slower = 1.0 - law.ease * 0.5 * (1.0 - math.cos(astray))
-        want = (slower * want[0], slower * want[1])
         swing, stepping = _swings(body, law, feet, com[i], ahead)
         spin = clamp(law.turn * astray, -law.fastest_turn, law.fastest_turn)
         # where the pelvis will be a moment later
