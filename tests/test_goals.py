@@ -579,7 +579,7 @@ def test_tolerances_are_the_papers(big_ball):
     ours = {
         "reach": {"reach": 0.03, "look_at": 0.5},
         "turbo": {"velocity": 0.1, "height": 0.1},
-        "steer": {"velocity": 0.1, "straight": 0.1},
+        "steer": {"velocity": 0.1, "straight": 0.1, "ahead": 0.3},
     }  # Departures
     ours["ball-reach"] = ours["reach"]
     for name, goal in asked(big_ball).items():
@@ -661,14 +661,24 @@ def test_juggling_is_balance_under_a_ball(ball_scene):
 
 def test_steering_replaces_the_wanted_velocity(scene):
     goal = steer(scene, (0.9, -0.4))
-    assert len(goal.names) == len(BALANCE) + 1
-    assert set(goal.names) == BALANCE | {"straight"}
+    assert len(goal.names) == len(BALANCE) + 2
+    assert set(goal.names) == BALANCE | {"straight", "ahead"}
     assert one(goal, "velocity").target == (0.9, -0.4, 0.0)
-    assert goal.cost(sims_at(scene, qvel=[0.9, -0.4]))[0] == pytest.approx(balance(scene).cost(sims_at(scene))[0])
-    assert goal.cost(sims_at(scene))[0] - goal.cost(sims_at(scene, qvel=[0.9, -0.4]))[0] == pytest.approx(
-        (0.9**2 + 0.4**2) / 0.1**2
-    )
-    assert goal.effort(np.zeros((1, 8)))[0] == 0.35
+    assert goal.effort(np.zeros((1, 9)))[0] == 0.35
+    assert (goal.course.speed, goal.reflexes) == (pytest.approx(np.hypot(0.9, 0.4)), ("stepping",))
+    assert steer(scene, (0, 0)).course is None and "ahead" not in steer(scene, (0, 0)).names
+
+
+@pytest.mark.parametrize(("speed", "cost"), [(0.9, 0.0), (0.6, 0.3**2), (0.0, 0.4 * (2 * 0.9 - 0.4))])
+def test_far_from_the_wanted_velocity_the_cost_grows_evenly(scene, speed, cost):
+    """From 0.4 m/s on; below it is the square."""
+    goal, at = steer(scene, (0.9, 0.0)), sims_at(scene, qvel=[speed, 0.0])
+    assert goal.cost(at)[0] - balance(scene).cost(sims_at(scene))[0] == pytest.approx(cost / 0.1**2, abs=1e-6)
+
+
+def test_the_pelvis_is_to_face_where_it_goes(scene):
+    goal, sims = steer(scene, (0.0, 0.9)), sims_at(scene)
+    assert one(goal, "ahead").residual(sims)[0] == pytest.approx([1.0, -1.0])
 
 
 def test_turbo_gives_up_posture_and_asks_for_everything(scene):

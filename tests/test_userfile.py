@@ -75,7 +75,7 @@ def call(*words: object) -> int:
 
 def test_a_file_says_what_it_registered(written):
     mine = load(written(ONE + BODY))
-    nothing = dict.fromkeys(("goal", "planner", "controller", "drive", "task", "base"), ())
+    nothing = dict.fromkeys(("goal", "planner", "controller", "drive", "task", "base", "reflex"), ())
     assert mine.names == {"scenario": ("one",), "character": ("giant",), **nothing}
     assert SCENARIOS["one"].summary == "one all the time" and CHARACTERS["giant"].where.file == str(mine.path)
     assert character("giant", height=3.0).recipe == {"kind": "giant", "file": "mine.py", "height": 3.0}

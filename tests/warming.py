@@ -28,6 +28,7 @@ WORK: dict[str, list[tuple[str, str, dict]]] = {  # scenario, controller, settin
         ("dodge", "smc", {}),
         ("steer", "smc", {}),
         ("juggle", "cpbp", {}),
+        ("steer", "cpbp", {}),
     ],
 }
 

@@ -23,6 +23,7 @@ from tumble.controllers import CONTROLLERS
 from tumble.errors import UserError
 from tumble.goals import GOALS
 from tumble.planners import PLANNERS
+from tumble.planners.reflexes import REFLEXES
 from tumble.registry import Registry
 from tumble.scenarios import SCENARIOS
 from tumble.stepping.base import BASES
@@ -30,7 +31,7 @@ from tumble.tasks.library import TASKS
 from tumble.world.drives import DRIVES
 
 REGISTRIES: tuple[Registry[Any], ...] = (
-    SCENARIOS, CHARACTERS, GOALS, PLANNERS, CONTROLLERS, DRIVES, TASKS, BASES,
+    SCENARIOS, CHARACTERS, GOALS, PLANNERS, CONTROLLERS, DRIVES, TASKS, BASES, REFLEXES,
 )  # fmt: skip
 _loaded: dict[Path, "UserFile"] = {}
 

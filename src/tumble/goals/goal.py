@@ -62,6 +62,7 @@ class Goal:
       loose: joint groups whose angles the pose says little about, because they have something to do.
       ways: to judge whole plans by; by default one, of the goal's own terms. Adding goals combines their ways.
       course: which way it wants to go, where it does.
+      reflexes: names of reflexes that suit it (`tumble.planners.reflexes`), for planners that know of them.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class Goal:
         loose: Sequence[str] = (),
         ways: Sequence[Way] = (),
         course: Course | None = None,
+        reflexes: Sequence[str] = (),
     ) -> None:
         ways = tuple(ways) or (Way("goal", terms),)
         for term in (*terms, *(term for way in ways for term in way.terms)):
@@ -82,6 +84,7 @@ class Goal:
             raise UserError(f"a goal needs 0 <= calm < alarmed < inf, got {calm:g} and {alarmed:g}")
         check_number("least_effort", least_effort, 0, 1)
         self.terms, self.pose, self.loose, self.ways, self.course = terms, pose, tuple(loose), ways, course
+        self.reflexes = tuple(reflexes)
         self._efforts = [_Effort(tuple(range(len(terms))), calm, alarmed, least_effort)]
         self._weights: Mapping[str, float] = {}
         self._distinct: list[Term] = []  # of all ways, and where those of each are among them
@@ -92,11 +95,15 @@ class Goal:
 
     def __add__(self, other: "Goal") -> "Goal":
         loose = dict.fromkeys((*self.loose, *other.loose))
+        reflexes = tuple(dict.fromkeys((*self.reflexes, *other.reflexes)))
         ways = [
             Way(one.name, one.terms + two.terms, one.priority + two.priority) for one in self.ways for two in other.ways
         ]
         pose, course = other.pose or self.pose, other.course or self.course
-        both = Goal(*self.terms, *other.terms, pose=pose, loose=tuple(loose), ways=ways, course=course)
+        both = Goal(
+            *self.terms, *other.terms,
+            pose=pose, loose=tuple(loose), ways=ways, course=course, reflexes=reflexes,
+        )  # fmt: skip
         shift = {i: i + len(self.terms) for i in range(len(other.terms))}
         both._efforts = self._efforts + [effort.moved(shift) for effort in other._efforts]
         both._weights = {**self._weights, **other._weights}
@@ -108,7 +115,8 @@ class Goal:
             if name not in self.names:
                 raise unknown("term", name, self.names, " in the goal")
         kept = [i for i, name in enumerate(self.names) if name not in names]
-        rest = Goal(*(self.terms[i] for i in kept), pose=self.pose, loose=self.loose, course=self.course)
+        terms = [self.terms[i] for i in kept]
+        rest = Goal(*terms, pose=self.pose, loose=self.loose, course=self.course, reflexes=self.reflexes)
         places = {old: new for new, old in enumerate(kept)}
         rest._efforts = [effort.moved(places) for effort in self._efforts]
         rest._weights = self._weights

@@ -16,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from tumble.goals.goal import Term
+from tumble.goals.stance import headings
 from tumble.maths.compiled import Given2, Made1, Made2, entry
 from tumble.world.sims import Rows
 
@@ -25,14 +26,22 @@ LEVEL = 1e-3  # length of a horizontal vector, of a unit vector or in m, below w
 
 @dataclass(frozen=True)
 class Velocity(Term):
-    """Centre-of-mass velocity differs from a target, m/s: c' - v. (s_vel; with a target section 5.5)"""
+    """Centre-of-mass velocity differs from a target, m/s: c' - v. (s_vel; with a target section 5.5)
+
+    Beyond `knee` the value grows with |c' - v| and no longer with its square, as Huber's: not in the paper.
+    """
 
     sigma: float = 0.25
     target: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    knee: float = math.inf  # m/s
     name: ClassVar[str] = "velocity"
 
     def residual(self, sims: Rows) -> np.ndarray:
-        return sims.view("com_velocity") - self.target
+        off = sims.view("com_velocity") - self.target
+        if self.knee < math.inf:
+            size = np.maximum(np.sqrt((off * off).sum(axis=1, keepdims=True)), self.knee)
+            off *= np.sqrt(self.knee * (2.0 * size - self.knee)) / size
+        return off
 
 
 @dataclass(frozen=True)
@@ -166,6 +175,18 @@ class Facing(Term):
 
     def residual(self, sims: Rows) -> np.ndarray:
         return _heading(sims.view(f"{self.head}.forward")) - self.direction
+
+
+@dataclass(frozen=True)
+class Ahead(Term):
+    """Difference of the root's heading from a horizontal direction, unit vectors. Not in the paper."""
+
+    direction: tuple[float, float]
+    sigma: float = 0.3
+    name: ClassVar[str] = "ahead"
+
+    def residual(self, sims: Rows) -> np.ndarray:
+        return np.stack(headings(sims.view("qpos")), axis=1) - self.direction
 
 
 def _heading(forward: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ events is in the world's frame, x ahead of where the character begins.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -26,6 +27,7 @@ from tumble.world.props import Box
 from tumble.world.scene import Scene
 
 PACE = 1.25  # m/s, section 5.5
+BRISK = {"cpbp": {"calm.control_weight": 0.3}}  # who goes may move more than who stands
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ class Steering(Scenario):
     """Speed that is asked for, m/s."""
 
     name: ClassVar[str] = "steer"
+    settings: ClassVar[Mapping[str, Mapping[str, float]]] = BRISK
     summary: ClassVar[str] = "1.25 m/s (--pace), a new direction every 5 s: 0.9 m/s along it and no fall in 30 s"
 
     def __post_init__(self) -> None:
@@ -107,6 +110,7 @@ class Obstacles(Scenario):
     """Of the highest block, m."""
 
     name: ClassVar[str] = "obstacles"
+    settings: ClassVar[Mapping[str, Mapping[str, float]]] = BRISK
     summary: ClassVar[str] = "walk 6 m over blocks up to 8 cm high (--height M) in 10 s, without a fall"
 
     def __post_init__(self) -> None:

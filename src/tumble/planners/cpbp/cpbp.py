@@ -8,12 +8,14 @@ from tumble.goals import Goal
 from tumble.learners import Learners
 from tumble.maths.sampling import resample
 from tumble.planners.cpbp.beliefs import backward, density, drifted, forward, mixture, pick, widths
+from tumble.planners.cpbp.following import Following
 from tumble.planners.cpbp.kernels import Refinement, path_of, propose, weigh
 from tumble.planners.cpbp.settings import CPBPSettings, PFMPCSettings, Scales
 from tumble.planners.cpbp.walk import Walk, WalkerTree
 from tumble.planners.cpbp.wrists import Wrists
 from tumble.planners.informed import Adviser
 from tumble.planners.planner import Plan, Planner
+from tumble.planners.reflexes import Reflex, suited
 from tumble.world.scene import Scene
 
 LOOSE = 10.0  # how much wider the pose prior is where a goal leaves a joint group loose (section 5.2: not given)
@@ -70,6 +72,9 @@ class CPBP(Planner):
       which averages out over the horizon: no walker takes a step that is a little longer. Here a guided
       walker's change is counted from its guide's, so that a deviation lasts (`follow`), and the widths of
       guided walkers differ by up to `spread`: some polish, some explore.
+    - Reflexes: where a goal names some, a share of the walkers (`reflexes`) is drawn near what state feedback says, one
+      more Gaussian in eq. 22; see `Following`. Draws that know of no other joint hardly ever make a step near the
+      horizon's end, so that plans end in falls, and choosing is choosing among falls. `reflexes` 0 is the paper's.
     - Samples without a prior: with Q = 0 a lineage stays without, as in the authors' code; with Q != 0
       they are always the same slots, as Algorithm 2 says.
     """
@@ -104,6 +109,7 @@ class CPBP(Planner):
         self._posed = motors.qpos if motors.speeds else np.empty(0, np.intp)
         self._wrists: Wrists | None = None
         self._adviser: Adviser | None = None
+        self._reflexes: dict[tuple[str, ...], list[Reflex]] = {}
         self._noisy = False
         self._prepare()
 
@@ -195,7 +201,7 @@ class CPBP(Planner):
             if self._noisy:
                 message = self._hear(k, message)
                 walk.prior = self._mix_priors(self._ends[k, parents] / self._unit, k + shift)
-            self._propose(walk, k, shift, parents)
+            self._propose(walk, k, shift, parents, goal)
             sims.act(self._controls[k])
             self._ends[k + 1] = sims.view("ends")
             if self._adviser is not None:
@@ -232,6 +238,7 @@ class CPBP(Planner):
             values=np.empty((self.steps, n, len(goal.terms))),
             totals=np.zeros(n),
             weights=np.full(n, 1.0 / n),
+            following=self._follow(goal),
         )
         self._ends[0] = self.sims.view("ends")
         if self._adviser is not None:
@@ -248,11 +255,13 @@ class CPBP(Planner):
         walk.broken -= int(sims.broken.sum())
         walk.prior, walk.before, walk.earlier = walk.prior[parents], walk.before[parents], walk.earlier[parents]
         walk.totals = walk.totals[parents]
+        if walk.following is not None:
+            walk.following.take(parents)
         walk.weights[:] = 1.0 / n
         return parents
 
-    def _propose(self, walk: Walk, k: int, shift: int, parents: np.ndarray) -> None:
-        """Draw the controls of step k (eq. 22), those of informed walkers anew near what they are told."""
+    def _propose(self, walk: Walk, k: int, shift: int, parents: np.ndarray, goal: Goal) -> None:
+        """Draw the controls of step k (eq. 22), those of walkers that are told something anew."""
         motors, qpos, controls = self.scene.drive, self.sims.view("qpos"), self._controls[k]
         # only with Q = 0 is a row of the previous frame one trajectory
         follow = self.settings.follow and not self._noisy
@@ -269,8 +278,25 @@ class CPBP(Planner):
                 advice[None], self._best, self._smooth, np.arange(len(advice)), 0, 0,
                 walk.precision, walk.centre, motors.low, motors.high, False, walk.boldness[rows],
             )  # fmt: skip
+        if walk.following is not None:
+            new = k + shift >= len(self._previous) > 0
+            walk.following.draw(
+                walk, k, new, self.sims, goal, parents, self._normal[k], self._uniform[k], controls
+            )  # fmt: skip
         if self._wrists is not None:
             self._wrists.spare(controls, self._ends[k, parents])
+
+    def _follow(self, goal: Goal) -> Following | None:
+        """Who follows the goal's reflexes in this frame."""
+        settings, names = self.settings, goal.reflexes
+        if not names or settings.reflexes == 0:
+            return None
+        if names not in self._reflexes:
+            self._reflexes[names] = suited(names, self.scene)
+        if not (reflexes := self._reflexes[names]):
+            return None
+        shape = (self.steps, settings.samples)
+        return Following(self.scene, reflexes, settings.reflexes, 2, shape, self.rng)
 
     def _prepare(self) -> None:
         """Make what the settings of this frame ask for; they may have changed since the last one."""

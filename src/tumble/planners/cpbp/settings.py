@@ -55,6 +55,7 @@ class CPBPSettings:
     transition_place: float = 0.0  # sqrt(Q) of positions, m, eq. 2: 0 for the humanoid; 0 and 0 mean Q = 0
     transition_speed: float = 0.0  # sqrt(Q) of velocities, m/s
     wrist_rule: bool = False  # palms first, section 5.7
+    reflexes: float = 0.6  # share of walkers that follow a reflex, where the goal has one; 0: the paper's alone; ours
     informed: int = 0  # walkers guided by what was learned, half by a network, half by a forest; section 6: not tried
     # Scales are not given in the paper; ours, from measurements.
     calm: Scales = field(default_factory=lambda: Scales(0.5, 0.3, 0.5, 0.05, 0.3, 0.5, 1.0))
@@ -63,6 +64,7 @@ class CPBPSettings:
     def __post_init__(self) -> None:
         _check_walk(self)
         check_number("regularisation", self.regularisation, 0, above=True)
+        check_number("reflexes", self.reflexes, 0, 1)
         check_number("informed", self.informed, 0, 10_000)
         place, speed = self.transition_place, self.transition_speed
         check_number("transition_place", place, 0)
@@ -93,6 +95,7 @@ class PFMPCSettings:
     transition_place: ClassVar[float] = 0.0
     transition_speed: ClassVar[float] = 0.0
     wrist_rule: ClassVar[bool] = False
+    reflexes: ClassVar[float] = 0.0
     informed: ClassVar[int] = 0
 
     def __post_init__(self) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tumble.planners.cpbp.following import Following
 from tumble.planners.cpbp.settings import Scales
 
 
@@ -51,6 +52,7 @@ class Walk:
       totals: (N,) costs of whole trajectories so far.
       weights: (N,) forward belief, normalised.
       count: their effective number.
+      following: who follows a reflex, where any does.
       broken: walkers that went unstable, those that were replaced included.
     """
 
@@ -68,5 +70,6 @@ class Walk:
     values: np.ndarray
     totals: np.ndarray
     weights: np.ndarray
+    following: Following | None
     count: float = np.inf
     broken: int = 0
