@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -15,6 +16,10 @@ from tumble.live.recording import Recorder, Recording
 from tumble.planners import CPBPSettings
 from tumble.planners.cpbp.settings import PFMPCSettings
 from tumble.scenarios import SCENARIOS, Trial
+from tumble.studio.audience import Shown
+from tumble.studio.choice import Choice
+from tumble.studio.stage import Stage
+from tumble.world.props import Box
 
 BUDGET = SHARE / 30  # s
 
@@ -81,7 +86,7 @@ def test_what_a_person_sets_is_the_most():
 
 
 def test_who_does_not_plan_needs_no_fitting():
-    trial = Trial(SCENARIOS["walk"].make() if "walk" in SCENARIOS else SCENARIOS["steer-walk"].make(), 0, "walker")
+    trial = Trial(SCENARIOS["steer-walk"].make(), 0, "walker")
     keeping = KeepTime(trial.session)
     trial.session.listeners.append(keeping)
     trial.step()
@@ -140,6 +145,37 @@ def test_choices_are_recorded_and_replay(tmp_path):
     assert SetParameter("serves", 3.0) in commands or SetParameter("serves", 2.0) in commands
     recorder.recording.save(tmp_path / "timed.npz")
     assert Recording.load(tmp_path / "timed.npz").first_difference() is None
+
+
+def test_the_studio_says_how_it_keeps_time_and_undo_leaves_it_alone():
+    class Seats:
+        shown: ClassVar[list[Shown]] = []
+
+        def show(self, shown: Shown) -> None:
+            self.shown.append(shown)
+
+        def say(self, text: str) -> None: ...
+
+        def compiling(self, text: str) -> None: ...
+
+        def changed(self) -> None: ...
+
+    stage = Stage(Choice("stand"), Seats(), 1, CPBPSettings(samples=8, horizon=0.2), keep_time=True)
+    stage._step()
+    words = Seats.shown[-1].message.rsplit(b"\n", 1)[-1].decode()
+    assert words == stage.keeping == "8 futures, every frame"
+    stage.dresser.remembered(lambda: stage.dresser.put(Box("step", (2.0, 0.0, 0.1), (0.3, 0.5, 0.1))))
+    stage.trial.session.send(SetParameter("samples", 6.0))  # as keeping time does
+    stage._step()
+    stage.dresser.undo()
+    stage._step()
+    assert stage.trial.controller.settings.samples == 6 and not stage.dresser.pieces
+    stage.reset()
+    stage._step()
+    assert stage.keeping.endswith("every frame")
+    stage.keeps_time = False
+    stage._step()
+    assert stage.keeping == "" and Seats.shown[-1].message.endswith(b"\n")
 
 
 def test_run_says_that_time_decides(capsys):

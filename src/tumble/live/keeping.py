@@ -49,10 +49,11 @@ class KeepTime:
 
     Attributes:
       limits: within which it chooses.
+      planned: s that the last plan took; frames between two plans take none.
     """
 
     def __init__(self, session: Session, limits: Limits = Limits()) -> None:
-        self.limits = limits
+        self.limits, self.planned = limits, 0.0
         self._times: deque[float] = deque(maxlen=PLANS)
         self._chosen: tuple[int, int] | None = None  # samples and frames, as they were set here
         self._most: tuple[int, int] = (0, 0)  # as a person set them
@@ -66,6 +67,7 @@ class KeepTime:
             return
         if frame.control_seconds > IDLE:
             self._times.append(frame.control_seconds)
+            self.planned = frame.control_seconds
         if len(self._times) < PLANS:
             return
         rungs = ladder(*self._most, self.limits, session.controller.settings)

@@ -275,7 +275,8 @@ class Stage:
         self.send(self._picture(self.trial.session.world.state[0], flags), self.trial.session.index)
 
     def _show(self, frame: Frame) -> None:
-        shown = self._picture(frame.state, BROKEN * frame.broken, frame.control_seconds)
+        seconds = self._keeping.planned if self._keeping is not None and self.keeping else frame.control_seconds
+        shown = self._picture(frame.state, BROKEN * frame.broken, seconds)
         about = (frame.state, shown.message, shown.packer, shown.terms, shown.names, shown.ghosts)
         self.timeline.add(Moment(self._tick, self.trial.time, *about))
         self.send(shown, self.trial.session.index)
