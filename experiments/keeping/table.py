@@ -14,7 +14,7 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-SETTINGS = [(32, 1), (32, 2), (16, 1), (16, 2), (16, 3), (12, 3)]  # futures, frames
+SETTINGS = [(32, 1), (16, 1), (16, 2), (12, 3)]  # futures, frames
 RESULTS = Path(__file__).parent / "results"
 
 
