@@ -11,7 +11,7 @@ from tumble.cli.run_command import main
 from tumble.errors import UserError
 from tumble.goals.wants import Reach
 from tumble.live.commands import Push, SetParameter
-from tumble.live.keeping import SHARE, KeepTime, Limits, ladder
+from tumble.live.keeping import SHARE, KeepTime, WorkLimits, ladder
 from tumble.live.recording import Recorder, Recording
 from tumble.planners import CPBPSettings
 from tumble.planners.cpbp.settings import PFMPCSettings
@@ -29,23 +29,22 @@ def standing(controller: str = "cpbp", settings=CPBPSettings(samples=16, horizon
 
 
 def test_a_ladder_goes_down_and_stays_within_its_limits():
-    rungs = ladder(32, 1, Limits())
+    rungs = ladder(32, 1, WorkLimits())
     assert rungs[0] == (32, 1) and rungs[-1] == (12, 3)
     costs = [samples / frames for samples, frames in rungs]
     assert costs == sorted(costs, reverse=True) and len(set(costs)) == len(costs)
-    assert all(frames == 1 for _, frames in ladder(32, 1, Limits(longest=1)))
-    assert (
-        ladder(8, 1, Limits())[-1] == (8, 3) and min(samples for samples, _ in ladder(64, 1, Limits(fewest=40))) == 40
-    )
-    assert ladder(32, 2, Limits())[0] == (32, 2) and all(frames >= 2 for _, frames in ladder(32, 2, Limits()))
+    assert all(frames == 1 for _, frames in ladder(32, 1, WorkLimits(longest=1)))
+    assert ladder(8, 1, WorkLimits())[-1] == (8, 3)
+    assert min(samples for samples, _ in ladder(64, 1, WorkLimits(fewest=40))) == 40
+    assert ladder(32, 2, WorkLimits())[0] == (32, 2) and all(frames >= 2 for _, frames in ladder(32, 2, WorkLimits()))
 
     @dataclass(frozen=True)
     class Every:
         samples: int = 32
 
-    assert all(frames == 1 for _, frames in ladder(32, 1, Limits(), Every()))
+    assert all(frames == 1 for _, frames in ladder(32, 1, WorkLimits(), Every()))
     with pytest.raises(UserError, match="fewest must be"):
-        Limits(fewest=1)
+        WorkLimits(fewest=1)
 
 
 def told(keeping: KeepTime, trial: Trial, seconds: float, many: int) -> list[tuple[int, int]]:
