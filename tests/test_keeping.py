@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -10,11 +11,15 @@ from tumble.cli.run_command import main
 from tumble.errors import UserError
 from tumble.goals.wants import Reach
 from tumble.live.commands import Push, SetParameter
-from tumble.live.keeping import SHARE, KeepTime, Limits, ladder
+from tumble.live.keeping import SHARE, KeepTime, WorkLimits, ladder
 from tumble.live.recording import Recorder, Recording
 from tumble.planners import CPBPSettings
 from tumble.planners.cpbp.settings import PFMPCSettings
 from tumble.scenarios import SCENARIOS, Trial
+from tumble.studio.audience import Shown
+from tumble.studio.choice import Choice
+from tumble.studio.stage import Stage
+from tumble.world.props import Box
 
 BUDGET = SHARE / 30  # s
 
@@ -24,23 +29,22 @@ def standing(controller: str = "cpbp", settings=CPBPSettings(samples=16, horizon
 
 
 def test_a_ladder_goes_down_and_stays_within_its_limits():
-    rungs = ladder(32, 1, Limits())
+    rungs = ladder(32, 1, WorkLimits())
     assert rungs[0] == (32, 1) and rungs[-1] == (12, 3)
     costs = [samples / frames for samples, frames in rungs]
     assert costs == sorted(costs, reverse=True) and len(set(costs)) == len(costs)
-    assert all(frames == 1 for _, frames in ladder(32, 1, Limits(longest=1)))
-    assert (
-        ladder(8, 1, Limits())[-1] == (8, 3) and min(samples for samples, _ in ladder(64, 1, Limits(fewest=40))) == 40
-    )
-    assert ladder(32, 2, Limits())[0] == (32, 2) and all(frames >= 2 for _, frames in ladder(32, 2, Limits()))
+    assert all(frames == 1 for _, frames in ladder(32, 1, WorkLimits(longest=1)))
+    assert ladder(8, 1, WorkLimits())[-1] == (8, 3)
+    assert min(samples for samples, _ in ladder(64, 1, WorkLimits(fewest=40))) == 40
+    assert ladder(32, 2, WorkLimits())[0] == (32, 2) and all(frames >= 2 for _, frames in ladder(32, 2, WorkLimits()))
 
     @dataclass(frozen=True)
     class Every:
         samples: int = 32
 
-    assert all(frames == 1 for _, frames in ladder(32, 1, Limits(), Every()))
+    assert all(frames == 1 for _, frames in ladder(32, 1, WorkLimits(), Every()))
     with pytest.raises(UserError, match="fewest must be"):
-        Limits(fewest=1)
+        WorkLimits(fewest=1)
 
 
 def told(keeping: KeepTime, trial: Trial, seconds: float, many: int) -> list[tuple[int, int]]:
@@ -81,7 +85,7 @@ def test_what_a_person_sets_is_the_most():
 
 
 def test_who_does_not_plan_needs_no_fitting():
-    trial = Trial(SCENARIOS["walk"].make() if "walk" in SCENARIOS else SCENARIOS["steer-walk"].make(), 0, "walker")
+    trial = Trial(SCENARIOS["steer-walk"].make(), 0, "walker")
     keeping = KeepTime(trial.session)
     trial.session.listeners.append(keeping)
     trial.step()
@@ -140,6 +144,37 @@ def test_choices_are_recorded_and_replay(tmp_path):
     assert SetParameter("serves", 3.0) in commands or SetParameter("serves", 2.0) in commands
     recorder.recording.save(tmp_path / "timed.npz")
     assert Recording.load(tmp_path / "timed.npz").first_difference() is None
+
+
+def test_the_studio_says_how_it_keeps_time_and_undo_leaves_it_alone():
+    class Seats:
+        shown: ClassVar[list[Shown]] = []
+
+        def show(self, shown: Shown) -> None:
+            self.shown.append(shown)
+
+        def say(self, text: str) -> None: ...
+
+        def compiling(self, text: str) -> None: ...
+
+        def changed(self) -> None: ...
+
+    stage = Stage(Choice("stand"), Seats(), 1, CPBPSettings(samples=8, horizon=0.2), keep_time=True)
+    stage._step()
+    words = Seats.shown[-1].message.rsplit(b"\n", 1)[-1].decode()
+    assert words == stage.keeping == "8 futures, every frame"
+    stage.dresser.remembered(lambda: stage.dresser.put(Box("step", (2.0, 0.0, 0.1), (0.3, 0.5, 0.1))))
+    stage.trial.session.send(SetParameter("samples", 6.0))  # as keeping time does
+    stage._step()
+    stage.dresser.undo()
+    stage._step()
+    assert stage.trial.controller.settings.samples == 6 and not stage.dresser.pieces
+    stage.reset()
+    stage._step()
+    assert stage.keeping.endswith("every frame")
+    stage.keeps_time = False
+    stage._step()
+    assert stage.keeping == "" and Seats.shown[-1].message.endswith(b"\n")
 
 
 def test_run_says_that_time_decides(capsys):

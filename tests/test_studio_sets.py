@@ -159,9 +159,9 @@ def test_a_recording_through_undo_replays(stage):
     stage.trial.step()
     stage.cut()
     assert (
-        stage.tape is not None
-        and len(stage.tape.recording.parts) == 4
-        and stage.tape.recording.first_difference() is None
+        stage.last_take is not None
+        and len(stage.last_take.recording.parts) == 4
+        and stage.last_take.recording.first_difference() is None
     )
 
 

@@ -152,9 +152,9 @@ def test_a_tape_of_a_stance_replays(stage):
     do(stage, stage.record, lambda: stage.director.stand(pose="taiko", roll=True))
     advance(stage, 4)
     do(stage, stage.cut)
-    (timed,) = stage.tape.recording.parts[0].about.commands
+    (timed,) = stage.last_take.recording.parts[0].about.commands
     assert timed.command == Balance(pose="taiko", roll=True)
-    assert stage.tape.recording.first_difference() is None
+    assert stage.last_take.recording.first_difference() is None
 
 
 # What is shown and thrown ---------------------------------------------------------------------------

@@ -885,12 +885,12 @@ def test_a_tape_replays_bit_for_bit(stage, seats, small):
     advance(stage, 2)
     assert seats.last()[0] == PAUSED
     do(stage, stage.record)
-    assert stage.recording and stage.tape is None
+    assert stage.recording and stage.last_take is None
     everything(stage)
     assert seats.last()[0] == PAUSED | RECORDING
     do(stage, stage.cut)
-    assert not stage.recording and not stage.tape.saved
-    tape = stage.tape.recording
+    assert not stage.recording and not stage.last_take.saved
+    tape = stage.last_take.recording
     (part,) = tape.parts
     assert tape.frames == len(part.controls) == 8
     assert tape.state(0).tobytes() == stage.timeline.at(2).state.tobytes()
@@ -899,7 +899,7 @@ def test_a_tape_replays_bit_for_bit(stage, seats, small):
     assert (tape.header.scenario, tape.header.controller, tape.header.seed) == ("stand", "cpbp", 0)
     assert tape.header.settings["samples"] == small.samples
     do(stage, stage.cut, stage.advance)
-    assert stage.tape.recording is tape and tape.frames == 8
+    assert stage.last_take.recording is tape and tape.frames == 8
 
 
 def test_a_tape_of_a_thrown_ball_replays(stage):
@@ -909,9 +909,9 @@ def test_a_tape_of_a_thrown_ball_replays(stage):
     assert stage.recording
     everything(stage)
     do(stage, stage.cut)
-    assert [prop.name for prop in stage.tape.recording.scene().props] == ["thrown"]
-    assert [part.about.frames for part in stage.tape.recording.parts] == [16]
-    assert stage.tape.recording.first_difference() is None
+    assert [prop.name for prop in stage.last_take.recording.scene().props] == ["thrown"]
+    assert [part.about.frames for part in stage.last_take.recording.parts] == [16]
+    assert stage.last_take.recording.first_difference() is None
 
 
 CHANGES_OF_SET = {
@@ -933,11 +933,11 @@ def test_a_recording_goes_on_where_the_set_changes_or_time_turns_back(stage, sea
     said = list(seats.said)
     do(stage, lambda: CHANGES_OF_SET[change](stage))
     told = ["the recording goes on from here, in a second part of the same take"] if change == "resume" else []
-    assert stage.recording and seats.said == said + told and stage.tape is None
+    assert stage.recording and seats.said == said + told and stage.last_take is None
     advance(stage, 5)
     assert seats.last()[0] == PAUSED | RECORDING
     do(stage, stage.cut)
-    stage.tape.recording.save(tmp_path / "tape.npz")
+    stage.last_take.recording.save(tmp_path / "tape.npz")
     tape = Recording.load(tmp_path / "tape.npz")
     assert [part.about.frames for part in tape.parts] == [4, 5]
     assert HAND in tape.parts[1].about.forces
@@ -976,10 +976,10 @@ def test_a_recording_ends_where_its_trial_does(stage, end):
     advance(stage, 3)
     do(stage, lambda: ENDS[end](stage))
     assert stage.recording == (end == "record")
-    assert stage.tape.recording.frames == 3
-    assert stage.tape.recording.first_difference() is None
+    assert stage.last_take.recording.frames == 3
+    assert stage.last_take.recording.first_difference() is None
     advance(stage, 1)
-    assert stage.tape.recording.frames == 3
+    assert stage.last_take.recording.frames == 3
 
 
 def test_no_recording_begins_in_the_middle_of_a_drag(stage):
@@ -997,7 +997,7 @@ def test_a_recording_has_an_end(stage, seats, monkeypatch):
     advance(stage, 2)
     assert stage.recording
     advance(stage, 3)
-    assert not stage.recording and stage.tape.recording.frames == 3
+    assert not stage.recording and stage.last_take.recording.frames == 3
     assert re.fullmatch(r"a recording ends after .* minutes; download it", seats.said[-1])
 
 
@@ -1124,12 +1124,12 @@ def test_closing_ends_the_thread_and_keeps_the_recording(small, seats):
     seats.wait(lambda: len(seats.shown) >= 4)
     stage.close()
     assert not stage._thread.is_alive()
-    assert not stage.recording and not stage.tape.saved
-    assert stage.tape.recording.frames == stage.trial.session.index >= 3
-    assert stage.tape.recording.first_difference() is None
-    tape = stage.tape
+    assert not stage.recording and not stage.last_take.saved
+    assert stage.last_take.recording.frames == stage.trial.session.index >= 3
+    assert stage.last_take.recording.first_difference() is None
+    tape = stage.last_take
     stage.close()  # twice is fine
-    assert stage.tape is tape
+    assert stage.last_take is tape
 
 
 def test_a_stage_that_never_started_can_be_closed(small, seats):

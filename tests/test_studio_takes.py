@@ -71,7 +71,7 @@ def stage(seats) -> Stage:
 def test_takes_are_kept_and_replay(stage):
     assert [(take.name, take.last) for take in stage.takes] == [("take 1", 12), ("take 2", 12)]
     assert all(take.recording.first_difference() is None for take in stage.takes)
-    assert stage.tape is stage.takes.named("take 2")
+    assert stage.last_take is stage.takes.named("take 2")
 
 
 def test_names_marks_and_ends(stage):
@@ -101,7 +101,7 @@ def test_so_many_takes_and_no_more(stage):
     takes = Takes()
     for _ in range(MOST):
         takes.check_room()
-        takes.add(stage.tape.recording)
+        takes.add(stage.last_take.recording)
     with pytest.raises(UserError, match="24 takes are kept; delete one first"):
         takes.check_room()
 

@@ -33,7 +33,7 @@ IDLE = 1e-4  # s below which a frame's control was no plan
 
 
 @dataclass(frozen=True)
-class Limits:
+class WorkLimits:
     """What may be given up. The defaults are ours."""
 
     fewest: int = 12  # futures
@@ -49,10 +49,11 @@ class KeepTime:
 
     Attributes:
       limits: within which it chooses.
+      planned: s that the last plan took; frames between two plans take none.
     """
 
-    def __init__(self, session: Session, limits: Limits = Limits()) -> None:
-        self.limits = limits
+    def __init__(self, session: Session, limits: WorkLimits = WorkLimits()) -> None:
+        self.limits, self.planned = limits, 0.0
         self._times: deque[float] = deque(maxlen=PLANS)
         self._chosen: tuple[int, int] | None = None  # samples and frames, as they were set here
         self._most: tuple[int, int] = (0, 0)  # as a person set them
@@ -66,6 +67,7 @@ class KeepTime:
             return
         if frame.control_seconds > IDLE:
             self._times.append(frame.control_seconds)
+            self.planned = frame.control_seconds
         if len(self._times) < PLANS:
             return
         rungs = ladder(*self._most, self.limits, session.controller.settings)
@@ -124,7 +126,7 @@ class KeepTime:
         return int(found["samples"]), int(found["serves"])
 
 
-def ladder(samples: int, serves: int, limits: Limits, settings: Any = None) -> Sequence[tuple[int, int]]:
+def ladder(samples: int, serves: int, limits: WorkLimits, settings: Any = None) -> Sequence[tuple[int, int]]:
     """Rungs from what a person has set down to the least work within limits: samples, and frames that a plan serves.
 
     A planner whose plans serve one frame alone has rungs of fewer futures only.

@@ -11,6 +11,7 @@ chosen.
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,8 +19,8 @@ import numpy as np
 from tumble.errors import UserError, check_number
 from tumble.live.commands import SetParameter
 from tumble.planners.planned import WEIGHT
+from tumble.settings import names_of
 from tumble.studio.choice import Choice
-from tumble.studio.knobs import knobs
 from tumble.studio.undo import Snapshot, Undo
 from tumble.world.dressing import Piece, check_pieces, pieces_of, put
 from tumble.world.props import Ball, Crate
@@ -134,7 +135,9 @@ class Dresser:
         stage = self._stage
         director, scene = stage.director, stage.trial.scene
         kept = TIMED if stage.keeping else ()  # what is fitted to the time is nobody's doing
-        values = {knob.name: knob.value for knob in knobs(director.settings) if knob.name not in kept}
+        settings = {name: reduce(getattr, name.split("."), director.settings) for name in names_of(director.settings)}
+        numbers = {name: value for name, value in settings.items() if isinstance(value, int | float)}
+        values = {name: float(value) for name, value in numbers.items() if name not in kept}
         weights = {WEIGHT + name: value for name, value in director.weights.items()}
         return Snapshot(scene.props, scene.ground, values | weights, stage.trial.session.asked)
 

@@ -1,7 +1,7 @@
-"""The studio's button that hands the tape out in the formats of other tools, as `tumble export` writes them.
+"""The studio's button that hands the last take out in the formats of other tools, as `tumble export` writes them.
 
     save = export_button(desk)             # a button with a menu: .glb, .vrma, .bvh, .html, .csv
-    save.set_visibility(stage.tape is not None)
+    save.set_visibility(stage.last_take is not None)
 
 A file is made in a thread, so that the world goes on meanwhile, and given to the browser: nothing is written where the
 studio runs. Films are left to the terminal: they take as long as they last.
@@ -24,12 +24,12 @@ def export_button(desk: Desk) -> ui.button:
     """A button with a menu of formats; a click on one makes the take of last into a file and downloads it."""
 
     async def hand_out(ending: str) -> None:
-        """Make the tape into a file, or say why that cannot be."""
-        tape = desk.stage.tape
-        if tape is None:
+        """Make it into a file, or say why that cannot be."""
+        take = desk.stage.last_take
+        if take is None:
             return
         try:
-            name, data = await asyncio.to_thread(file_of, tape, ending)
+            name, data = await asyncio.to_thread(file_of, take, ending)
         except UserError as error:
             ui.notify(str(error), type="warning", multi_line=True)
             return

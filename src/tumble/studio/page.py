@@ -157,8 +157,8 @@ def _transport(desk: Desk) -> None:
         await desk.do(stage.cut if stage.recording else stage.record)
 
     def download() -> None:
-        if stage.tape is not None:
-            download_take(stage.tape)
+        if stage.last_take is not None:
+            download_take(stage.last_take)
 
     with ui.row().classes("transport"):
         play = _button("pause", toggle, "pause or go on (space)", "play")
@@ -168,17 +168,17 @@ def _transport(desk: Desk) -> None:
         _button("casino", desk.doing(stage.again), "begin again with the next seed (n)", "again")
         speed = ui.toggle(SPEEDS, value=1.0).props("dense no-caps flat data-testid=speed").tooltip("share of real time")
         speed.on("update:model-value", lambda: desk.do(lambda: stage.slow(float(speed.value or 1.0))))
-        tape = _button("fiber_manual_record", record, "record", "record")
+        recorder = _button("fiber_manual_record", record, "record", "record")
         save = _button("download", download, "download the recording", "download")
         out = export_button(desk)
 
     def show() -> None:
         play.props(f"icon={'pause' if stage.playing else 'play_arrow'}")
-        tape.props(f"icon={'stop' if stage.recording else 'fiber_manual_record'}")
+        recorder.props(f"icon={'stop' if stage.recording else 'fiber_manual_record'}")
         speed.set_value(stage.pace.speed)
         for button in (save, out):
-            button.set_visibility(stage.tape is not None)
-        tape.set_enabled(stage.screening.take is None)
+            button.set_visibility(stage.last_take is not None)
+        recorder.set_enabled(stage.screening.take is None)
 
     desk.shows(show)
 

@@ -89,9 +89,9 @@ def serve(
             stage.takes.add(recording, name).saved = True
         with Reloading(file, stage, hub.say) if file is not None else contextlib.nullcontext():
             runner.run(_serve(hub, gate, listening, address if browser else ""))
-    if stage.tape is not None and not stage.tape.saved and stage.tape in stage.takes:
+    if stage.last_take is not None and not stage.last_take.saved:
         path = Path(f"studio-{time.strftime('%Y%m%d-%H%M%S')}.npz")
-        stage.tape.recording.save(path)
+        stage.last_take.recording.save(path)
         announce(f"the last recording was not downloaded; it is in {path}")
 
 

@@ -63,7 +63,6 @@ class Stage:
       keeps_time: whether planners are fitted to the frame; see `tumble.live.keeping`.
       learning, unused: what is learned, if anything is, and why the present controller does not use it.
       takes, screening: recordings that are kept, and what is shown of them instead of the live world.
-      tape: the last of them that was recorded.
     """
 
     def __init__(
@@ -75,7 +74,6 @@ class Stage:
         self.ready, self.playing, self.watched = False, True, False
         self.past: int | None = None
         self.takes = Takes()
-        self.tape: Take | None = None
         self.learning, self.unused = learning, ""
         self.keeps_time = keep_time
         self._keeping: KeepTime | None = None
@@ -277,7 +275,8 @@ class Stage:
         self.send(self._picture(self.trial.session.world.state[0], flags), self.trial.session.index)
 
     def _show(self, frame: Frame) -> None:
-        shown = self._picture(frame.state, BROKEN * frame.broken, frame.control_seconds)
+        seconds = self._keeping.planned if self._keeping is not None and self.keeping else frame.control_seconds
+        shown = self._picture(frame.state, BROKEN * frame.broken, seconds)
         about = (frame.state, shown.message, shown.packer, shown.terms, shown.names, shown.ghosts)
         self.timeline.add(Moment(self._tick, self.trial.time, *about))
         self.send(shown, self.trial.session.index)
@@ -426,8 +425,14 @@ class Stage:
         if self._recorder is None:
             return
         self._recorder.stop()
-        self.tape, self._recorder = self.takes.add(self._recorder.recording), None
+        self.takes.add(self._recorder.recording)
+        self._recorder = None
         self._audience.changed()
+
+    @property
+    def last_take(self) -> Take | None:
+        """The newest take that is kept; None where there is none."""
+        return self.takes.all[-1] if self.takes.all else None
 
     @property
     def recording(self) -> bool:

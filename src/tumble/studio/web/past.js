@@ -16,6 +16,7 @@ const SECONDS = 120;
 export class Past {
   tick = 0; // of the frame that is shown
   #poses = new Map(); // by tick, the oldest first
+  #newest = 0;
   #scene = 0;
 
   take(frame) {
@@ -23,11 +24,9 @@ export class Past {
     this.#scene = frame.scene;
     this.tick = frame.tick;
     if (frame.past) return;
-    for (const tick of [...this.#poses.keys()].reverse()) {
-      if (tick < frame.tick) break;
-      this.#poses.delete(tick);
-    }
+    for (let tick = this.#newest; tick >= frame.tick; tick--) this.#poses.delete(tick);
     this.#poses.set(frame.tick, frame.bodies);
+    this.#newest = frame.tick;
     const oldest = frame.tick - Math.round(SECONDS / link.dt);
     for (const tick of this.#poses.keys()) {
       if (tick >= oldest) break;
