@@ -1,7 +1,7 @@
 """Learn to go on four legs by PPO of stable-baselines3, in 64 rows of tumble/LearnTrot-v0.
 
     pip install 'tumble[rl]' stable-baselines3
-    python experiments/gymnasium/ppo.py                  # an hour or less on two cores; writes ppo.json
+    python experiments/gymnasium/ppo.py                  # half an hour or less; writes ppo.json
     python experiments/gymnasium/ppo.py --steps 20000    # a minute
 
 One should see the reward of a step and the speed along what is wanted (1 m/s) rise over those of the policy that nobody

@@ -46,8 +46,9 @@ G1_TORQUES = (  # N m, of joints whose names hold a word; g1_constants.py of mjl
 ROWS = [  # what is asked of a robot, and of how many trials; the first ones first
     *((robot, "getup --seconds 8 --samples 64", 10) for robot in ("g1", "t1")),
     *((robot, "push --force 100 --samples 64", 10) for robot in ("g1", "t1")),
-    *((robot, "stand --samples 64", 2) for robot in ("g1", "t1", "humanoid", "humanoid_CMU")),
-    ("dog", "learn-trot --pace 0.5 --until 20 --samples 64 --controller cpbp", 2),
+    *((robot, "stand --samples 64", 2) for robot in ("g1", "t1", "humanoid")),
+    ("humanoid_CMU", "stand --samples 16", 2),
+    ("dog", "learn-trot --pace 0.5 --until 15 --samples 32 --controller cpbp", 2),
     *((robot, "push --force 100 --samples 64", 4) for robot in ("humanoid", "humanoid_CMU")),
     *((robot, "getup --seconds 8 --samples 64", 4) for robot in ("humanoid", "humanoid_CMU")),
 ]

@@ -21,7 +21,7 @@ from tumble.figures.skin import can_be_skinned, skin
 from tumble.maths.rotations import conjugate, matrices, multiply, turned
 
 MOST = 4  # bones of a point
-KEPT = 8  # skins that are kept, as scenes are made again and again of the same bodies
+KEPT = 32  # skins that are kept, as scenes are made again and again of the same bodies; of a crowd all 30
 
 
 def to_world(vectors: np.ndarray) -> np.ndarray:
@@ -91,7 +91,12 @@ def worn_by(character: Character, coarse: float = 1.0) -> Worn | None:
       character: with shirts in their usual colour.
       coarse: how much farther points are from each other than in files.
     """
-    return _made(_Wearer(json.dumps(dict(character.recipe), sort_keys=True), character), coarse)
+    return _made(_Wearer(text_of(character), character), coarse)
+
+
+def text_of(character: Character) -> str:
+    """A character's recipe as a text: who has the same wears the same skin."""
+    return json.dumps(dict(character.recipe), sort_keys=True)
 
 
 @dataclass(frozen=True)

@@ -17,30 +17,29 @@ import numpy as np
 
 from tumble.characters.looks import SHIRT
 from tumble.figures import Worn, worn_by
+from tumble.figures.worn import text_of
 from tumble.world.props import Companion
 from tumble.world.scene import Scene
 
 COARSE = 1.6  # how much farther points are from each other than in files
-LARGEST = 1_000_000  # bytes of the shapes of a scene: whoever has no room is drawn in parts
+SHAPES = 3  # bodies of a scene that are not alike; where there are more, all are drawn in parts
 POINTS, BONES = 2**16, 2**8  # that a browser can count here
 
 
 def skins_of(scene: Scene) -> dict[str, Any]:
     """The skins of a scene's characters; body i of a wearer is a body of the packets."""
-    worn = {prefix: worn_by(character, COARSE) for prefix, character in scene.cast.items()}
-    shapes, sizes, wearers = list[dict[str, Any]](), list[int](), list[dict[str, Any]]()
+    shapes, wearers = list[dict[str, Any]](), list[dict[str, Any]]()
+    if len({text_of(character) for character in scene.cast.values()}) > SHAPES:
+        return {"shapes": shapes, "wearers": wearers}
     told: dict[int, int] = {}  # shapes by their skins, which are one where recipes are
-    for prefix, skin in worn.items():
-        if skin is None:
+    for prefix, character in scene.cast.items():
+        skin = worn_by(character, COARSE)
+        shape = None if skin is None else shape_of(skin)
+        if skin is None or shape is None:
             continue
         if id(skin) not in told:
-            shape = shape_of(skin)
-            size = 0 if shape is None else sum(len(part) for part in shape.values() if isinstance(part, str))
-            if shape is None or sum(sizes) + size > LARGEST:
-                continue
             told[id(skin)] = len(shapes)
             shapes.append(shape)
-            sizes.append(size)
         shirt = scene.prop(prefix.removesuffix("/"), Companion).shirt if prefix else SHIRT[:3]
         bodies = [scene.body(prefix + name) for name in skin.names]
         wearers.append({"shape": told[id(skin)], "bodies": bodies, "colors": colours_of(skin, shirt)})
