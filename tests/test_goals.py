@@ -663,7 +663,7 @@ def test_steering_replaces_the_wanted_velocity(scene):
     goal = steer(scene, (0.9, -0.4))
     assert len(goal.names) == len(BALANCE) + 2
     assert set(goal.names) == BALANCE | {"straight", "ahead"}
-    assert one(goal, "velocity").target == (0.9, -0.4, 0.0)
+    assert one(goal, "velocity").target == pytest.approx((1.15 * 0.9, 1.15 * -0.4, 0.0))  # HASTE
     assert goal.effort(np.zeros((1, 9)))[0] == 0.35
     assert (goal.course.speed, goal.reflexes) == (pytest.approx(np.hypot(0.9, 0.4)), ("stepping",))
     assert steer(scene, (0, 0)).course is None and "ahead" not in steer(scene, (0, 0)).names
@@ -671,8 +671,8 @@ def test_steering_replaces_the_wanted_velocity(scene):
 
 @pytest.mark.parametrize(("speed", "cost"), [(0.9, 0.0), (0.6, 0.3**2), (0.0, 0.4 * (2 * 0.9 - 0.4))])
 def test_far_from_the_wanted_velocity_the_cost_grows_evenly(scene, speed, cost):
-    """From 0.4 m/s on; below it is the square."""
-    goal, at = steer(scene, (0.9, 0.0)), sims_at(scene, qvel=[speed, 0.0])
+    """From 0.4 m/s on; below it is the square. It aims at 1.15 of what was asked."""
+    goal, at = steer(scene, (0.9 / 1.15, 0.0)), sims_at(scene, qvel=[speed, 0.0])
     assert goal.cost(at)[0] - balance(scene).cost(sims_at(scene))[0] == pytest.approx(cost / 0.1**2, abs=1e-6)
 
 

@@ -11,7 +11,7 @@ from tumble.errors import UserError
 from tumble.goals import balance, steer
 from tumble.goals.goal import Goal
 from tumble.planners import CPBP, CPBPSettings, PFMPCSettings
-from tumble.planners.cpbp.following import Following
+from tumble.planners.cpbp.followers import Followers
 from tumble.planners.reflexes import REFLEXES, Reflex, register, suited
 from tumble.planners.reflexes.stepping import Stepping, legs_of
 from tumble.world.scene import Scene
@@ -149,7 +149,7 @@ def test_left_and_right_are_alike(scene):
     assert np.hstack([other[:, half:], other[:, :half]]) == pytest.approx(one, abs=1e-6)
 
 
-# Following ------------------------------------------------------------------------------------------
+# Followers ------------------------------------------------------------------------------------------
 
 
 class Still(Reflex):
@@ -210,7 +210,7 @@ def test_those_that_follow_are_drawn_near_what_is_said(scene, registries):
 
 def test_following_goes_along_with_resampling(scene):
     rng, parents = np.random.default_rng(0), np.array([0, 1, 2, 2, 2, 9, 9, 9, 9, 9])
-    one = Following(scene, [Still(scene), Still(scene)], 0.8, 2, (5, 10), rng)
+    one = Followers(scene, [Still(scene), Still(scene)], 0.8, 2, (5, 10), rng)
     onset, kind = one._onset.copy(), one._kind.copy()
     one.take(parents)
     assert (one._onset == onset[parents]).all() and (one._kind == kind[parents]).all()

@@ -136,7 +136,7 @@ def test_bad_calls(call, message):
 @pytest.mark.parametrize("registry", REGISTRIES, ids=lambda registry: registry.kind)
 def test_every_entry_is_told_in_a_line_and_was_registered_in_the_package(registry):
     source = Path(inspect.getfile(Registry)).parent
-    assert len(registry) > 2
+    assert registry
     for name, entry in registry.items():
         assert entry.name == name and 10 < len(entry.summary) < 110
         assert Path(entry.where.file).is_relative_to(source) and entry.where.line > 0

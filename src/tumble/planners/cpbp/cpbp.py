@@ -8,7 +8,7 @@ from tumble.goals import Goal
 from tumble.learners import Learners
 from tumble.maths.sampling import resample
 from tumble.planners.cpbp.beliefs import backward, density, drifted, forward, mixture, pick, widths
-from tumble.planners.cpbp.following import Following
+from tumble.planners.cpbp.followers import Followers
 from tumble.planners.cpbp.kernels import Refinement, path_of, propose, weigh
 from tumble.planners.cpbp.settings import CPBPSettings, PFMPCSettings, Scales
 from tumble.planners.cpbp.walk import Walk, WalkerTree
@@ -73,7 +73,7 @@ class CPBP(Planner):
       walker's change is counted from its guide's, so that a deviation lasts (`follow`), and the widths of
       guided walkers differ by up to `spread`: some polish, some explore.
     - Reflexes: where a goal names some, a share of the walkers (`reflexes`) is drawn near what state feedback says, one
-      more Gaussian in eq. 22; see `Following`. Draws that know of no other joint hardly ever make a step near the
+      more Gaussian in eq. 22; see `Followers`. Draws that know of no other joint hardly ever make a step near the
       horizon's end, so that plans end in falls, and choosing is choosing among falls. `reflexes` 0 is the paper's.
     - Samples without a prior: with Q = 0 a lineage stays without, as in the authors' code; with Q != 0
       they are always the same slots, as Algorithm 2 says.
@@ -286,7 +286,7 @@ class CPBP(Planner):
         if self._wrists is not None:
             self._wrists.spare(controls, self._ends[k, parents])
 
-    def _follow(self, goal: Goal) -> Following | None:
+    def _follow(self, goal: Goal) -> Followers | None:
         """Who follows the goal's reflexes in this frame."""
         settings, names = self.settings, goal.reflexes
         if not names or settings.reflexes == 0:
@@ -296,7 +296,7 @@ class CPBP(Planner):
         if not (reflexes := self._reflexes[names]):
             return None
         shape = (self.steps, settings.samples)
-        return Following(self.scene, reflexes, settings.reflexes, 2, shape, self.rng)
+        return Followers(self.scene, reflexes, settings.reflexes, 2, shape, self.rng)
 
     def _prepare(self) -> None:
         """Make what the settings of this frame ask for; they may have changed since the last one."""

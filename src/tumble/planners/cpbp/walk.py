@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tumble.planners.cpbp.following import Following
+from tumble.planners.cpbp.followers import Followers
 from tumble.planners.cpbp.settings import Scales
 
 
@@ -70,6 +70,6 @@ class Walk:
     values: np.ndarray
     totals: np.ndarray
     weights: np.ndarray
-    following: Following | None
+    following: Followers | None
     count: float = np.inf
     broken: int = 0

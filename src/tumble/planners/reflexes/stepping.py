@@ -21,7 +21,7 @@ HARDEST = 0.5  # most of beta, see the law
 
 @dataclass(frozen=True)
 class SteppingLaw:
-    """Numbers of the law, ours; lengths and times in units of the body at hand: see `Legs`."""
+    """Numbers of the law, ours; lengths and times in units of the body at hand: see `TwoLegs`."""
 
     tau: float = 0.925  # of the velocity, where a foot lands; the capture point's is 1
     kappa: float = 0.0581  # of the velocity that is wanted, how much nearer
@@ -43,7 +43,7 @@ class SteppingLaw:
     damping: float = 0.1  # lambda, m
 
 
-class Legs(NamedTuple):
+class TwoLegs(NamedTuple):
     """The legs of a body for compiled code.
 
     Attributes:
@@ -69,7 +69,7 @@ class Legs(NamedTuple):
     time: float
 
 
-def legs_of(scene: Scene) -> Legs:
+def legs_of(scene: Scene) -> TwoLegs:
     """The legs of a scene's character, as they are in its rest pose, facing x."""
     model, character = scene.model, scene.character
     data = mujoco.MjData(model)
@@ -82,7 +82,7 @@ def legs_of(scene: Scene) -> Legs:
     own = [sum(model.joint(joint).name in names for joint in chain) for chain in chains]
     places = data.xpos[feet]
     length = float(data.subtree_com[root, 2])
-    return Legs(
+    return TwoLegs(
         root=root,
         feet=feet,
         root_rest=data.xquat[root].copy(),

@@ -110,7 +110,7 @@ def step(  # type: ignore[no-untyped-def]
     """Write speeds of the legs' joints into advice (n, size); other columns stay.
 
     Args:
-      body, law: addresses of a `Legs` and a `SteppingLaw`.
+      body, law: addresses of a `TwoLegs` and a `SteppingLaw`.
       places, quats, anchors, axes: (n, ., 3 or 4), MuJoCo's xpos, xquat, xanchor and xaxis.
       com, velocity: (n, 3) of the centre of mass.
       spins: (n, 3) of the root, rad/s.

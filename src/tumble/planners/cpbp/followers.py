@@ -1,8 +1,8 @@
 """Which walkers of a frame follow a reflex, from which step on, and the controls that they draw.
 
-following = Following(scene, reflexes, share=0.6, first=2, shape=(steps, n), rng=rng)
-following.take(parents)                        # when walkers are resampled
-following.draw(walk, controls[k], ...)         # after all have drawn theirs: those that follow draw anew
+followers = Followers(scene, reflexes, share=0.6, first=2, shape=(steps, n), rng=rng)
+followers.take(parents)                        # when walkers are resampled
+followers.draw(walk, controls[k], ...)         # after all have drawn theirs: those that follow draw anew
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FRESH = 0.6  # of those that follow a reflex, those that do so at once; ours
 BACK = 0.25  # s in which joints that a reflex says nothing of return to the pose; ours
 
 
-class Following:
+class Followers:
     """Walkers that follow reflexes in one forward pass.
 
     Of the share that does, some do from the first step on, in the first slots that repeat no earlier plan; the others,
