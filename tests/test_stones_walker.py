@@ -5,43 +5,13 @@ import numpy as np
 import pytest
 
 from tumble.characters import biped
-from tumble.errors import UserError
 from tumble.goals.wants import Balance, Go
 from tumble.scenarios import Trial
 from tumble.scenarios.stones_walker import FIRST, GapsWalked, SteppingStones, share_of
 from tumble.stepping.placer import Placer
-from tumble.stepping.placing import (
-    FORMAT,
-    PERIODS,
-    QUERY,
-    VERSION,
-    LandingModel,
-    PlacedSteps,
-    PlaceSettings,
-    StepsHeader,
-    placed,
-    query_of,
-    read_steps,
-)
 from tumble.stepping.planning import FAR
 from tumble.world.props import Stone, prop_recipe, remake_prop
 from tumble.world.scene import Ground, Scene
-
-HEADER = StepsHeader(FORMAT, VERSION, "biped", "")
-
-
-def steps_by(law, n=200, noise=0.0):
-    """Examples whose outcomes (n, 6) are law(queries), with noise."""
-    rng = np.random.default_rng(0)
-    queries = rng.normal(0.0, 0.1, (n, QUERY))
-    queries[:, 10] += 0.6
-    return PlacedSteps(HEADER, queries, law(queries) + noise * rng.normal(size=(n, 6)))
-
-
-def constant(error, end=(-0.15, 0.6, 0.08, -0.2)):
-    """Every landing is off by the same, and ends in the same state."""
-    return lambda queries: np.tile([*error, *end], (len(queries), 1))
-
 
 # ---- stones as props
 
@@ -90,76 +60,11 @@ def test_a_sole_along_a_tilted_stone_is_on_it():
     assert share_of(stone, middle - along, middle + along, 0.08) == 1.0
 
 
-# ---- what is known of steps
-
-
-def test_a_law_that_is_linear_is_learned_and_not_doubted():
-    rng = np.random.default_rng(1)
-    gains = rng.normal(size=(QUERY, 6))
-    model = LandingModel(steps_by(lambda queries: queries @ gains, 400))
-    some = rng.normal(0.0, 0.05, (20, QUERY)) + model.steps.queries.mean(axis=0)
-    found = model.outcomes(some)
-    assert np.abs(np.column_stack([found.errors, found.ends]) - some @ gains).max() < 1e-3
-    assert found.uncertainty.max() < 1e-2
-
-
-def test_uncertainty_is_the_error_of_a_fit_without_the_example():
-    steps = steps_by(constant((0.0, 0.0)), 60, noise=0.1)
-    model = LandingModel(steps)
-    keep = np.arange(60) != 7
-    model_without = LandingModel(steps)
-    terms = model_without._terms(steps.queries)  # scaled as with it
-    gram = terms[keep].T @ terms[keep] + 1e-2 * np.eye(terms.shape[1])
-    missed = steps.outcomes[7] - terms[7] @ np.linalg.solve(gram, terms[keep].T @ steps.outcomes[keep])
-    wanted = np.sqrt((np.array([2, 1, 2, 1]) * missed[2:] ** 2).sum()) + np.linalg.norm(missed[:2])
-    assert model.uncertainty[7] == pytest.approx(wanted)
-
-
-def test_left_and_right_steps_are_examples_of_each_other():
-    state = np.array([-0.15, 0.6, 0.08, -0.2])
-    left = query_of(state, np.array([0.4, 0.2, 0.1]), np.array([0.3, -0.1, 0.0]), 0.6, 1.0)
-    right = query_of(state, np.array([0.4, -0.2, 0.1]), np.array([0.3, 0.1, 0.0]), 0.6, -1.0)
-    assert np.array_equal(left, right)
-
-
-def test_steps_come_back_from_their_file_and_others_are_refused(tmp_path):
-    steps = steps_by(constant((0.0, 0.0)))
-    steps.write(tmp_path / "a.placed")
-    assert np.array_equal(read_steps(tmp_path / "a.placed").queries, steps.queries)
-    (tmp_path / "b.placed").write_bytes(b"nothing")
-    with pytest.raises(UserError, match=r"b.placed holds no placed steps .* make some: experiments/coros2010-ch3"):
-        read_steps(tmp_path / "b.placed")
-
-
-# ---- plans
-
-
-@pytest.mark.parametrize("out", [1.0, -1.0])
-@pytest.mark.parametrize("windows", [1, 2])
-def test_what_is_off_alike_every_time_is_aimed_against(out, windows):
-    model = LandingModel(steps_by(constant((0.02, 0.02))))  # too far ahead, and too far to the inside
-    steps = np.array([[0.4, 0.2 * out, 0.0], [0.4, -0.2 * out, 0.0], [0.4, 0.2 * out, 0.0]])
-    plan = placed(model, np.array([-0.15, 0.6, 0.08, -0.2]), steps, np.tile([0.15, 0.1], (windows, 1)), out)
-    assert np.allclose(plan.aims[0], (-0.02, -0.02 * out))
-    assert np.allclose(plan.landings, 0.0, atol=1e-3)
-    if windows == 2:  # its inside is the other side
-        assert np.allclose(plan.aims[1], (-0.02, 0.02 * out))
-    assert plan.well and plan.period in PERIODS
-
-
-def test_a_stone_that_no_aim_reaches_is_not_well():
-    model = LandingModel(steps_by(constant((0.3, 0.0))))
-    steps = np.array([[0.4, 0.2, 0.0], [0.4, -0.2, 0.0], [0.4, 0.2, 0.0]])
-    plan = placed(model, np.zeros(4), steps, np.tile([0.15, 0.1], (2, 1)), 1.0)
-    assert not plan.well
-    assert np.allclose(plan.aims[:, 0], -0.02)  # as well as it can
-
-
 # ---- the controller and its scenarios
 
 
 def placer(scenario, seed=0):
-    return Placer(scenario.scene(biped(), seed), PlaceSettings(horizon=0), seed)
+    return Placer(scenario.scene(biped(), seed))
 
 
 def test_who_steps_from_stone_to_stone_goes_nowhere_else():
@@ -193,7 +98,7 @@ def test_a_wide_gap_is_stepped_over_and_not_into():
 def test_a_walker_steps_onto_stones_beside_the_way():
     scenario = SteppingStones(count=4, lateral=0.1)
     scene = scenario.scene(biped(), 1)
-    trial = Trial(scenario, 1, "placer", scene=scene, made=Placer(scene, PlaceSettings(horizon=0), 1))
+    trial = Trial(scenario, 1, "placer", scene=scene, made=Placer(scene))
     while not trial.over:
         trial.step()
     assert trial.result().success

@@ -22,8 +22,7 @@ from tumble.planners.playback import Playback
 from tumble.registry import Entry, Registry
 from tumble.simbicon.simbicon import Simbicon, SimbiconSettings
 from tumble.skills.performer import Performer
-from tumble.stepping.placer import Placer
-from tumble.stepping.placing import PlaceSettings
+from tumble.stepping.placer import Placer, PlaceSettings
 from tumble.stepping.stepper import Stepper, StepperSettings
 from tumble.tasks.tasked import Tasked, TaskSettings
 from tumble.walking import Walker, WalkSettings
@@ -110,7 +109,7 @@ def _stones(scene: Scene, settings: Any, seed: int, threads: int) -> Controller:
 
 
 def _placer(scene: Scene, settings: Any, seed: int, threads: int) -> Controller:
-    return Placer(scene, settings, seed)
+    return Placer(scene, settings)
 
 
 def _relay(scene: Scene, settings: Any, seed: int, threads: int) -> Controller:
@@ -147,7 +146,7 @@ register(
     settings=StepperSettings, controller=Stepper, needs=("steps",), cites=("coros2010", "coros2008"),
 )  # fmt: skip
 register(
-    "placer", _placer, "a walker from stone to stone anywhere in space, planned at every strike (beyond coros2010 3.7)",
+    "placer", _placer, "a walker from stone to stone, anywhere in space (beyond coros2010 3.7)",
     settings=PlaceSettings, controller=Placer, needs=NEEDS, cites=WALKING,
 )  # fmt: skip
 register(

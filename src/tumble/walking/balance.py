@@ -141,7 +141,7 @@ def _push_up(body, m, look, f, i, torque, side, part, level):  # type: ignore[no
     """
     walking, leg = m.mode == Mode.WALK, LEGS + 4 * side
     bent = clamp(BENDS * m.crouch, 0.0, 1.0)
-    if body.legs.extra_knee[side] > LONGER or (walking and m.crouch > LONGER):
+    if m.placed or body.legs.extra_knee[side] > LONGER or (walking and m.crouch > LONGER):
         bent = 1.0
     if bent > 0.0 and (not walking or side == m.stance):
         above = body.gravity * (look.total - body.above[leg + THIGH])

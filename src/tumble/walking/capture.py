@@ -7,7 +7,7 @@ import math
 
 from tumble.maths.compiled import inner
 from tumble.maths.vectors import add, dot, scale, sub, wrapped
-from tumble.walking.memory import LEFT, UNLIMITED, Halt, Mode
+from tumble.walking.memory import LEFT, RIGHT, UNLIMITED, Halt, Mode
 from tumble.walking.pendulum import pendulum_rate
 from tumble.walking.steps import SLOWEST, foot_place, loaded, stand_width
 
@@ -27,6 +27,8 @@ CREEPS = 0.02  # m that the capture point may be short while it still creeps ahe
 BENT = 0.1  # rad of the trunk, from which on it counts as bent
 NEARLY = 0.02  # rad short of the bend that is wanted
 AIRBORNE, AIRBORNE_LATE, LATE = 0.07, 0.09, 0.2  # m, m, s: what is enough where the hind foot left the ground already
+HOPS = 0.05  # s after which it goes on over a stone though the hind foot left the ground too early
+BESIDE, RUNS = 0.03, 0.05  # m off aside with which a placed step may begin; m beyond its beginning where it must
 TOO_FAST, FAST = -0.1, -0.03  # m beyond the foot, with a load: it brakes on both feet; it steps though it is off aside
 
 
@@ -43,10 +45,16 @@ def capture_point(body, look, f, i):  # type: ignore[no-untyped-def]
 
 @inner
 def capture_shortfall(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
-    """m that the capture point is short of where it must be to walk on over the stance foot; below 0 beyond it."""
+    """m that the capture point is short of where it must be to walk on over the stance foot; below 0 beyond it.
+
+    Between two placed steps that is where the next one begins well.
+    """
     foot = foot_place(body, f, i, m.stance)
     off = sub(look.com, foot)
-    return k.crossing.capture_lead * body.size - dot(off, look.ahead) - look.speed / pendulum_rate(body, look, foot)
+    wanted = k.crossing.capture_lead * body.size
+    if m.mode == Mode.DOUBLE_SUPPORT and m.placed:
+        wanted = m.capture_wanted[0]
+    return wanted - dot(off, look.ahead) - look.speed / pendulum_rate(body, look, foot)
 
 
 @inner
@@ -103,6 +111,12 @@ def may_halt(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
 def over_foot(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """Whether the body is so far over the stance foot that the other may leave the ground for long."""
     short = capture_shortfall(body, k, m, look, f, i)
+    if m.mode == Mode.DOUBLE_SUPPORT and m.placed:
+        if not look.touching[1 - m.stance]:
+            return short < 0.0 or m.clock > HOPS
+        side = m.capture_wanted[1] if m.stance == RIGHT else -m.capture_wanted[1]
+        off = abs(capture_inside(body, m, look, f, i) - side)
+        return short < 0.0 and (off < BESIDE * body.size or short < -RUNS * body.size)
     if not look.touching[1 - m.stance]:  # nothing to push off from
         return short < (AIRBORNE_LATE if m.clock > LATE else AIRBORNE) * body.size
     if loaded(body, look):

@@ -15,7 +15,7 @@ from tumble.maths.vectors import clamp, dot
 from tumble.walking.bars import duck_under
 from tumble.walking.body import LEGS, SHIN
 from tumble.walking.capture import BENT, capture_shortfall
-from tumble.walking.footholds import place_step, wished_foothold
+from tumble.walking.footholds import aim_between, place_step, wished_foothold
 from tumble.walking.landing import NEAR, approach, choose, lean_of, limit_speed, same_level, want_halt
 from tumble.walking.memory import LEFT, RIGHT, UNLIMITED, Halt, Mode
 from tumble.walking.pendulum import deviation, pendulum_rate
@@ -86,6 +86,8 @@ def _cross(body, terrain, k, m, look, f, i):  # type: ignore[no-untyped-def]
         m.down_crouch = min(m.down_crouch, _bent(body, k, look)) if steps else 0.0
         if steps and abs(m.ground - was) > SAME:
             _take_weight(body, m, f, i)
+    if m.mode == Mode.DOUBLE_SUPPORT and m.placed:
+        aim_between(body, k, m, look, ahead, left, foot)
     m.blocked = m.mode == Mode.STAND and m.wish_speed > 0.0 and _before_wall(body, terrain, m, f, i)
     if m.mode == Mode.WALK:
         n = wished_foothold(m)

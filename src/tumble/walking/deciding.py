@@ -11,7 +11,7 @@ DOUBLE_SUPPORT -> WALK    the body has come over the front foot
 
 from tumble.maths.compiled import inner
 from tumble.maths.vectors import along, dot, sub, wrapped
-from tumble.walking.body import LEGS, SHIN
+from tumble.walking.body import LEGS, SHIN, THIGH
 from tumble.walking.capture import (
     capture_point,
     capture_shortfall,
@@ -30,7 +30,6 @@ from tumble.walking.steps import (
     crosses,
     far_enough,
     foot_place,
-    goes_down,
     loaded,
     step_time,
 )
@@ -83,12 +82,7 @@ def _walk_on(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
 def _strike(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """The swing foot has landed: stand, or go on over it."""
     swing = 1 - m.stance
-    chosen = (
-        m.planned
-        and not (m.placed and goes_down(body, m))
-        and look.touching[swing]
-        and (m.halt != Halt.WANTED or crosses(body, m))
-    )
+    chosen = m.planned and look.touching[swing] and (m.halt != Halt.WANTED or crosses(body, m))
     if may_stand(body, k, m, look, f, i):
         m.mode, m.clock = Mode.STAND, 0.0
         return
@@ -99,7 +93,8 @@ def _strike(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     if crosses(body, m):
         m.halt = Halt.NONE
     m.stance = swing
-    if chosen and (leads or not over_foot(body, k, m, look, f, i)):
+    _note_hip(body, m, f, i)
+    if chosen and (m.placed or leads or not over_foot(body, k, m, look, f, i)):
         m.mode, m.clock = Mode.DOUBLE_SUPPORT, -k.crossing.shortest_double_support if leads else 0.0
     else:
         _begin_step(body, m, f, i, swing)
@@ -140,11 +135,19 @@ def _shifted(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
 
 
 @inner
+def _note_hip(body, m, f, i):  # type: ignore[no-untyped-def]
+    """Note how high the stance hip is, from where a placed step carries it on."""
+    m.hip_height, m.hip_speed = f.xanchor[i, body.joint[LEGS + 4 * m.stance + THIGH], 2], f.qvel[i, 2]
+    m.hip_from[0], m.hip_from[1] = m.hip_height, m.hip_speed
+
+
+@inner
 def _begin_step(body, m, f, i, stance):  # type: ignore[no-untyped-def]
     """The other foot than `stance` leaves the ground, from where it is."""
     ankle = ankle_of(body, f, i, 1 - stance)
     m.mode, m.stance, m.phase, m.clock = Mode.WALK, stance, 0.0, 0.0
     m.swing_start[0], m.swing_start[1], m.swing_start[2] = ankle
+    _note_hip(body, m, f, i)
     m.footstrikes += 1
     m.phase_rate = 1.0
 

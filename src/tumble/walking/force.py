@@ -72,6 +72,10 @@ def _standing_force(body, k, m, look, f, i, foot, inwards):  # type: ignore[no-u
     if m.mode == Mode.STAND:
         aim = _idle(k, m) * 0.5 * dot(sub(foot, other), look.left)
     side = -k.stand.side_stiffness * (dot(off, look.left) - aim) - k.stand.side_damping * look.drift
+    if m.mode == Mode.DOUBLE_SUPPORT and m.placed:
+        rate = pendulum_rate(body, look, foot)
+        ahead = k.tuning.speed_gain * rate * capture_shortfall(body, k, m, look, f, i)
+        side = k.crossing.between_gain * (m.capture_wanted[1] - dot(off, look.left) - look.drift / rate)
     return ahead, side
 
 

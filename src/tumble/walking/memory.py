@@ -104,6 +104,10 @@ WALKER = np.dtype(
         ("blocked", "?"),  # where it stands before what it gets neither over nor onto, and is to go that way
         ("placed", "?"),  # where that foothold is one that is wished, and not chosen by itself
         ("unused", "u1", 3),  # so that the record has no gaps
+        ("hip_from", "f8", 2),  # height and upward speed of the stance hip when the step began, m and m/s
+        ("hip_height", "f8"),  # m of the stance hip that is wanted now, of a placed step
+        ("hip_speed", "f8"),  # m/s upwards that is wanted of it
+        ("capture_wanted", "f8", 2),  # m ahead and left of the front foot where it is to be as the hind foot leaves
         ("foothold", "f8", 3),  # where its ankle lands, and the height of the ground there, m
         ("obstacle_top", "f8"),  # m, of the highest that it passes over
         ("clear_from", "f8"),  # m along: where the swing ankle must be up

@@ -9,7 +9,7 @@ import math
 
 from tumble.maths.compiled import inner
 from tumble.maths.vectors import about, add, clamp, dot, multiply, scale, spline, sub, turn_between, turned, vec
-from tumble.walking.body import ARMS, BACK, FOOT, HEAD, LEGS, SHIN, TOE, TORSO
+from tumble.walking.body import ARMS, BACK, FOOT, HEAD, LEGS, SHIN, THIGH, TOE, TORSO
 from tumble.walking.capture import BENT, capture_shortfall
 from tumble.walking.hands import chest_spin_of, reach
 from tumble.walking.holding import mass_of
@@ -39,6 +39,8 @@ STANDS = 0.5  # phase of a style that a stand is held in
 TOES_UP = -0.1  # rad of a foot that goes over something
 LONGER = 1e-3  # m that a leg is longer, from which on its knee bends for it
 STRAIGHTENS, PRESSES = 10.0, 14.0  # 1/m: how fast a hind leg straightens, and presses, as the capture point falls short
+PLACED_PRESSES = 7.0  # 1/m, the same between two placed steps
+STRAIGHTEST, LEAST_SINE, FASTEST_KNEE = 0.995, 0.3, 6.0  # of the leg; of sin(knee); rad/s, of a knee that carries a hip
 FIRM_CROUCH = 0.3  # rad of the knees, from which on they are stiffest
 PUSHES = 0.5, 0.65  # m, steps over something from which and up to which it presses its hind foot down ever more
 ROOM = 0.4, 0.6  # m before something for each m of its height, the same
@@ -151,6 +153,22 @@ def _track_hand(body, holds, k, m, look, f, i, torque, side, swung, bent):  # ty
 
 
 @inner
+def _placed_knee(body, m, f, i, side):  # type: ignore[no-untyped-def]
+    """Angle and speed, rad and rad/s, of a stance knee that carries its hip as high as a placed step wants it.
+
+    With hip and ankle c apart, c^2 = a^2 + b^2 + 2 a b cos(knee): knee' = -c c' / (a b sin(knee)).
+    """
+    line = sub(vec(f.xanchor[i, body.joint[LEGS + 4 * side + THIGH]]), ankle_of(body, f, i, side))
+    high = line[2] + m.hip_height - f.xanchor[i, body.joint[LEGS + 4 * side + THIGH], 2]
+    thigh, shin = body.legs.thigh[side], body.legs.shin[side]
+    far = math.sqrt(line[0] * line[0] + line[1] * line[1] + high * high)
+    knee = knee_for(thigh, shin, min(far, STRAIGHTEST * (thigh + shin)))
+    way = line[0] * f.qvel[i, 0] + line[1] * f.qvel[i, 1] + high * m.hip_speed
+    rate = -way / (thigh * shin * max(math.sin(knee), LEAST_SINE))
+    return knee, clamp(rate, -FASTEST_KNEE, FASTEST_KNEE)
+
+
+@inner
 def _stance_knee(body, k, m, look, f, i, angles, side):  # type: ignore[no-untyped-def]
     """Wanted angle of a stance knee: the style's, a crouch's, and more in a leg that is longer than the other."""
     knee = max(angles[STANCE_KNEE], 0.0) + m.crouch
@@ -174,7 +192,8 @@ def _push_off(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
     """
     upright = m.bend < BENT and not loaded(body, look)
     if m.mode == Mode.DOUBLE_SUPPORT:
-        push = k.crossing.push_off * clamp(PRESSES * capture_shortfall(body, k, m, look, f, i) / body.size, 0.0, 1.0)
+        presses = PLACED_PRESSES if m.placed else PRESSES
+        push = k.crossing.push_off * clamp(presses * capture_shortfall(body, k, m, look, f, i) / body.size, 0.0, 1.0)
         return max(push, k.crossing.strike_push) if m.clock < 0.0 and upright else push
     if not crosses(body, m) or m.trailing or not upright:
         return 0.0
@@ -189,7 +208,9 @@ def _push_off(body, k, m, look, f, i):  # type: ignore[no-untyped-def]
 
 @inner
 def _lands_flat(body, k, m, look):  # type: ignore[no-untyped-def]
-    """Whether the swing foot must land flat: on a heel the body would speed up, on its way to a stop."""
+    """Whether the swing foot must land flat: on a stone, and on its way to a stop, where a heel would speed it up."""
+    if m.placed and m.planned:
+        return True
     if loaded(body, look) or m.halt != Halt.WANTED or not m.planned:
         return False
     return m.level_step or (m.trailing and crosses(body, m) and m.phase > k.crossing.flat_from)
@@ -246,4 +267,8 @@ def _hold_leg(body, k, m, look, f, i, angles, torque, side):  # type: ignore[no-
         bent = 0.0 if steps else m.crouch
         # on two bent legs that are springs it rolls over
         firm = 1.0 + (k.joints.crouch_gain - 1.0) * min(bent / FIRM_CROUCH, 1.0)
+        if m.placed and side == stance and (m.mode == Mode.WALK or m.mode == Mode.DOUBLE_SUPPORT):
+            knee, speed = _placed_knee(body, m, f, i, side)
+            track_hinge(body, f, i, torque, leg + SHIN, knee, speed, k.crossing.placed_firmness)
+            return
         track_hinge(body, f, i, torque, leg + SHIN, _stance_knee(body, k, m, look, f, i, angles, side), 0.0, firm)

@@ -122,6 +122,8 @@ class Crossing:
     load_lead: float = 0.03  # m, the same with a load
     climb_lead: float = 0.4  # m more for each m up
     placed_lead: float = 0.03  # m, the same of steps onto wished footholds; ours
+    placed_firmness: float = 2.0  # times the stiffness of the stance knee of such a step; ours
+    between_gain: float = 60.0  # 1/s^2, of the capture point aside between two such steps; ours
     long_lead: float = 0.8  # m more for each m that a step is longer than 0.6 m: it loses speed; ours
     swing_rate: float = 8.0  # rad/s, instead of that of `Steps`; ours
     wait: float = 0.3  # s that such a foot waits for the body; ours
