@@ -24,7 +24,7 @@ from tumble.live.commands import SetParameter
 from tumble.live.session import Frame, Session
 
 SHARE = 0.75  # of a frame that planning may take; the rest is the world's, the picture's and other people's
-# of the samples that are asked for, and frames that a plan serves: less and less work
+# of the samples that are asked for, and frames that a plan serves: less and less work; ours, not compared over seeds
 LADDER = ((1.0, 1), (0.75, 1), (1.0, 2), (0.75, 2), (0.5, 2), (0.5, 3), (0.375, 3), (0.25, 3))
 PLANS = 12  # whose times are looked at
 PATIENCE = 90  # frames without a change before more is tried
