@@ -95,14 +95,35 @@ def test_a_wide_gap_is_stepped_over_and_not_into():
         assert middles[0, 0] - x < FAR
 
 
-def test_a_walker_steps_onto_stones_beside_the_way():
-    scenario = SteppingStones(count=4, lateral=0.1)
+@pytest.mark.parametrize(
+    "options",
+    [{"count": 4, "lateral": 0.1}, {"count": 16, "spacing": 0.6}, {"count": 16, "spread": 0.15, "spacing": 0.45}],
+)
+def test_a_walker_steps_onto_stones_beside_the_way_and_far_apart(options):
+    scenario = SteppingStones(**options)
     scene = scenario.scene(biped(), 1)
     trial = Trial(scenario, 1, "placer", scene=scene, made=Placer(scene))
     while not trial.over:
         trial.step()
     assert trial.result().success
     assert scenario.footfalls(trial.history).min() > 0.6
+
+
+def test_the_hips_are_carried_over_a_higher_stone():
+    scenario = SteppingStones(count=1, height=0.1)
+    lasts = [f"stone-{len(FIRST) + j}" for j in range(2)]
+    scene = scenario.scene(biped(), 3)
+    top = {stone.name: stone.place[2] for stone in scenario.stones(3)}[lasts[0]]
+    trial = Trial(scenario, 3, "placer", scene=scene, made=Placer(scene))
+    knees = []
+    while not trial.over:
+        trial.step()
+        memory = trial.session.world.memory("walker")[0]
+        if memory.placed and memory.mode == 2:
+            knees.append((int(memory.footstrikes), float(memory.hip_height - memory.ground)))
+    up = [height for strike, height in knees if strike == len(FIRST) + 2]  # over the stone
+    assert top > 0.03 and up[-1] > up[0] + 0.3 * top  # it landed with a bent knee, and has risen
+    assert trial.result().success
 
 
 def test_the_deep_ground_is_no_stone():

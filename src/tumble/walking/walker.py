@@ -73,6 +73,8 @@ class Walker(Controller):
         neither over nor onto it stands. A step down that is needed sooner is quicker.
       Footholds: not in the thesis; feet land on wished places when the capture point is nearest to what the steps
         after that need, and up to a wished room beside them. Their tilt is wished too: ankles are held against it.
+        Hips are carried from one to the next as high as the legs reach, and both feet stay on the ground until the
+        capture point is where the next step begins well.
       Bars: thesis, the trunk bends with the distance while it walks, whatever the feet do; here so where nothing is to
         be stepped over nearby, else it stands to bend, and goes slowly with bent knees until the bar is behind.
     """
