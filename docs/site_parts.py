@@ -16,7 +16,6 @@ A page has them as fences, which `site_pages` replaces when it is read:
     ```{programs}                                        the examples
     ```{api}                                             names of the front door
     ```{pictures}                                        the gallery
-    ```{also} robots                                     pages that some checkouts do not have
 """
 
 import dataclasses
@@ -186,12 +185,6 @@ def bibtex(controllers: Sequence[str]) -> str:
     return "\n\n".join(f"```bibtex\n{references()[key]}\n```" for key in keys)
 
 
-def also(names: Sequence[str]) -> str:
-    """A table of contents of those pages that there are."""
-    there = [name for name in names if (ROOT / "docs" / f"{name}.md").exists()]
-    return "\n".join(("```{toctree}", ":hidden:", "", *there, "```")) if there else ""
-
-
 def program_pages() -> str:
     """Every example as it is."""
     parts = []
@@ -239,6 +232,5 @@ MAKERS: dict[str, Callable[[list[str]], str]] = {  # by the word behind the fenc
     "comparison": lambda words: comparison_rows(),
     "bench": lambda words: bench_rows(),
     "programs": lambda words: program_pages(),
-    "also": also,
     "pictures": lambda words: picture_pages(),
 }
