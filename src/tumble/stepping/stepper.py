@@ -24,8 +24,11 @@ from tumble.simbicon.varied import VARIED
 from tumble.stepping.base import BASES, Base
 from tumble.stepping.examples import Examples, examples_named
 from tumble.stepping.model import REGRESSIONS, ModelSettings, StepModel
+from tumble.stepping.nets import StepNets, nets_named
 from tumble.stepping.planning import FAR, PLANNERS, Landings, PlanSettings, StepPlan, anywhere, planned
-from tumble.stepping.strider import Strider
+from tumble.stepping.problems import WINDOW
+from tumble.stepping.refining import refined
+from tumble.stepping.strider import SCUFFED, SHORT, Strider
 from tumble.stepping.terrain import Footing, Soles, footing_of, next_stone
 from tumble.world.scene import Scene
 from tumble.world.sims import Law, Sims
@@ -42,11 +45,9 @@ STEPPING = np.dtype(
         ("seed", "f8"),  # of the row's samples
     ]
 )  # fmt: skip
-SCUFFED = -0.1  # m: a foot that touches farther behind the other one was not swung yet, and has not struck; ours
-SHORT = 0.3  # m before the place where a foot is to land, from which on its touch is a strike and no scuff; ours
 CLOSE = 0.05  # m ahead of the heel that stands, from which on a stone is still to come; ours
 FOLLOWED = ("target", "heading")  # of `Go`
-AUTO = "auto"
+AUTO, NEWTON = "auto", "gauss-newton"
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,8 @@ class StepperSettings(PlanSettings):
     base: str = ""
     """Name of a base, or a file of examples that ends in .stones; '' for the body's first."""
     planner: str = AUTO
-    """hybrid, random, regular, observed, or auto: regular where there are stones, else hybrid."""
+    """hybrid, random, regular, observed, gauss-newton where networks ship for the base, or auto: that in space, else
+    regular where there are stones, else hybrid."""
     near: int = 25
     """K, section 3.4: examples that are like the present state."""
     regression: str = AUTO
@@ -70,7 +72,7 @@ class StepperSettings(PlanSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        choose("planner", self.planner, dict.fromkeys((AUTO, *PLANNERS)))
+        choose("planner", self.planner, dict.fromkeys((AUTO, NEWTON, *PLANNERS)))
         choose("regression", self.regression, dict.fromkeys((AUTO, *REGRESSIONS)))
 
 
@@ -105,8 +107,16 @@ class Stepper(Controller):
             self._models = cache(partial(_model_of, examples, settings.near))
         self.model = self._models("nearest" if settings.regression == AUTO else settings.regression)
         self.strider = Strider(scene, self.model.examples.base)
+        self._nets = self._networks()
         self._marks: np.ndarray | None = None
         self.move(scene)
+
+    def _networks(self) -> StepNets | None:
+        """What the Gauss-Newton planner plans with; None where another one plans."""
+        found = nets_named(self.base.name)
+        if self.settings.planner == NEWTON and found is None:
+            raise UserError(f"no step networks of '{self.base.name}' ship; choose a planner of {', '.join(PLANNERS)}")
+        return found if self.settings.planner == NEWTON or (self.settings.planner == AUTO and self.base.space) else None
 
     def move(self, scene: Scene) -> None:
         """Go on in another scene of the same character; where the stone of a step is gone, the first ahead is next."""
@@ -172,9 +182,9 @@ class Stepper(Controller):
     def _step(self, sims: Sims, due: np.ndarray) -> None:
         """Plan for some rows, and begin what was planned."""
         memory, heels = sims.memory(STEPS), self.strider.heels(sims, due)
-        states, stance = self.strider.reduced(sims, due), sims.memory(MEMORY).stance[due]
         if self.base.space:
             self._turn(sims, due)
+        states, stance = self.strider.reduced(sims, due), sims.memory(MEMORY).stance[due]
         headings = self.strider.walker.headings(sims)[due]
         actions, reach = np.empty((due.size, len(self.base.action))), np.full(due.size, SCUFFED)
         for n, row in enumerate(due):
@@ -231,7 +241,7 @@ class Stepper(Controller):
           sign: 1 where the next foot is the left one, else -1.
           stone: number of the next one.
         """
-        steps = self.settings.horizon
+        steps = self.settings.horizon if self._nets is None else WINDOW
         spacing = self.model.spacing if self.base.space else 0.0
         offsets = [sign * spacing * (1 - j % 2) for j in range(steps)]
         windows = self.footing.windows(heel, heading, offsets, self.soles.foot, self.settings.margin)
@@ -249,11 +259,13 @@ class Stepper(Controller):
             front = heel[0] + np.cos(heading) * self.soles.foot.length
             if self.footing.ahead(float(front), heading) > settings.far:
                 return None
+        if stones:  # what is after the last stone is anywhere
+            landings = Landings(anywhere(landings.targets).windows, landings.targets)
+        if self._nets is not None:
+            return refined(self._nets, self.base, state, landings, settings.missed)
         planner = settings.planner
         if planner == AUTO:
             planner = "regular" if stones else "hybrid"
-        if stones:  # what is after the last stone is anywhere
-            landings = Landings(anywhere(landings.targets).windows, landings.targets)
         return planned(self.model, state, landings, planner, settings, rng, self.base.preferred)
 
     def _mark(self, heel: np.ndarray, heading: float, sign: float) -> None:

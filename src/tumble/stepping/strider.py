@@ -28,6 +28,8 @@ STAND = np.dtype([("heel", "f8", (2,))])  # m, of the stance foot's heel as the 
 LONGEST = 1.5  # s that a step may take; ours
 QUICKEST, SLOWEST = 0.15, 1.5  # s of T_hold; ours
 WIDEST = 2.5  # rad of a control point; ours
+SCUFFED = -0.1  # m: a foot that touches farther behind the other one was not swung yet, and has not struck; ours
+SHORT = 0.3  # m before the place where a foot is to land, from which on its touch is a strike and no scuff; ours
 
 
 class Strider:

@@ -126,7 +126,11 @@ class StepWorld:
         """A step more of those who stood, (n, 1); others have the states that they had."""
         rows, n = np.flatnonzero(stood), len(starts)
         found = Walked(
-            starts[:, None].copy(), np.zeros((n, 1, len(self.base.metric))), np.zeros((n, 1)), np.zeros((n, 1)), np.zeros((n, 1), bool)
+            starts[:, None].copy(),
+            np.zeros((n, 1, len(self.base.metric))),
+            np.zeros((n, 1)),
+            np.zeros((n, 1)),
+            np.zeros((n, 1), bool),
         )
         if rows.size:
             for whole, part in zip(found, self.step(starts[rows], actions[rows]), strict=True):
