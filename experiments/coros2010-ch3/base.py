@@ -5,8 +5,8 @@
 
 `humanoid-before.toml` was fitted for its step length alone. Its feet land on their heels, toes up by half a radian; on
 a heel a foot spins, and the body with it: after starts disturbed by 0.1 the yaw of its steps 3 to 14 deviates by 0.4 to
-0.7 rad. `flat` has feet land flat, by hand: some 0.02 rad. Then CMA-ES fits numbers that an action does not set, and the
-means of those that it does, to walk on while actions are drawn at random, with `NOISE` times `DRAWN` as standard
+0.7 rad. `flat` has feet land flat, by hand: some 0.02 rad. Then CMA-ES fits numbers that an action does not set, and
+the means of those that it does, to walk on while actions are drawn at random, with `NOISE` times `DRAWN` as standard
 deviations. The cost counts falls, yaw and uneven lateral spacing under such actions, and without them how far lengths
 are from 0.36 m and spacings from 0.16 m. Last, `lifted`, by hand again: toes that drag for a third of the swing do no
 harm on level ground, but dip into a gap and stub its far edge. Feet are 7 cm high in the middle of the swing then.

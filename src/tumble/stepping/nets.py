@@ -123,14 +123,15 @@ def learned(
     x = np.concatenate([states, actions], axis=1)
     inputs, outputs = (np.stack([rows.mean(axis=0), rows.std(axis=0) + 1e-6]) for rows in (x, values))
     scaled, wanted = (x - inputs[0]) / inputs[1], (values - outputs[0]) / outputs[1]
-    nets = [_trained(scaled, wanted, rng) for _ in range(NETWORKS)]
+    trained = zip(*(_trained(scaled, wanted, rng) for _ in range(NETWORKS)), strict=True)
+    weights = {name: np.stack(one) for name, one in zip(WEIGHTS, trained, strict=True)}
     # each typical action is a mean over the steps of about that length
     away = np.abs(values[:, 0] - STEPS[:, None])
     near = np.argsort(away, axis=1, kind="stable")[:, : max(10, len(x) // 50)]
     header = NetsHeader(FORMAT, VERSION, base.name, base.digest, len(x), command)
     return StepNets(
-        header, *(np.stack(one) for one in zip(*nets, strict=True)), inputs, outputs,
-        np.percentile(states, SEEN, axis=0), usual, actions[near].mean(axis=1),
+        header, inputs=inputs, outputs=outputs, seen=np.percentile(states, SEEN, axis=0), usual=usual,
+        typical=actions[near].mean(axis=1), **weights,
     )  # fmt: skip
 
 

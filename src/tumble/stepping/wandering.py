@@ -121,7 +121,7 @@ class Wandering:
         if nets is None:
             actions, aims = self.base.action + drawn, np.full(ROWS, SCUFFED + SHORT)
         else:
-            plans = [refined(nets, self.base, states[i], self._landings(i)) for i in rows]
+            plans = [refined(nets, self.base, states[i], self._landings(i)) for i in range(ROWS)]
             noise = NOISE * drawn * (rng.random((ROWS, 1)) < NOISY)
             actions, aims = np.array([plan.action for plan in plans]) + noise, np.array([p.places[0] for p in plans])
         strider.apply(sims, rows, actions)
