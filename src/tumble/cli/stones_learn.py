@@ -18,7 +18,7 @@ from tumble.stepping.examples import ENDING as STEPS_ENDING
 from tumble.stepping.nets import ENDING
 from tumble.stepping.wandering import Wandering
 
-ROUNDS = 12
+ROUNDS = 8
 
 
 def main(arguments: list[str]) -> int:

@@ -12,7 +12,7 @@ prediction; by how much their lengths differ from it is the doubt: it grows away
 
 import zipfile
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
@@ -88,20 +88,26 @@ class StepNets:
     usual: np.ndarray
     typical: np.ndarray
 
+    @cached_property
+    def _mean(self) -> tuple[np.ndarray, np.ndarray]:
+        """w3 and w4 of all networks as one: their mean is linear in the last layer."""
+        return self.w3.reshape(-1, self.w3.shape[2]) / len(self.w3), self.w4.mean(axis=0)
+
     def step(self, states: np.ndarray, actions: np.ndarray) -> Foretold:
         """Where actions (m, p) lead from states (m, q), which are taken to be within what was seen."""
         x = np.concatenate([np.clip(states, *self.seen), actions], axis=1)
         x = (x - self.inputs[0]) / self.inputs[1]
         first = np.tanh(x @ self.w1 + self.b1[:, None])
         second = np.tanh(first @ self.w2 + self.b2[:, None])
-        y = second @ self.w3 + self.b3[:, None] + x @ self.w4  # (NETWORKS, m, 2 + q)
-        inner = (self.w1[:, None] * (1.0 - first**2)[:, :, None]) @ self.w2[:, None]
-        slopes = (inner * (1.0 - second**2)[:, :, None]) @ self.w3[:, None] + self.w4[:, None]
-        y = y * self.outputs[1] + self.outputs[0]
-        slopes = slopes.swapaxes(2, 3) * self.outputs[1][:, None] / self.inputs[1]
-        values, mean = y.mean(axis=0), slopes.mean(axis=0)
+        y = (second @ self.w3 + self.b3[:, None] + x @ self.w4) * self.outputs[1] + self.outputs[0]
+        inner = (self.w1[:, None] * (1.0 - first**2)[:, :, None]) @ self.w2[:, None] * (1.0 - second**2)[:, :, None]
+        lengths = (inner @ self.w3[:, None, :, :1])[..., 0] + self.w4[:, None, :, 0]  # slopes, (NETWORKS, m, q + p)
+        slopes = (inner.transpose(1, 2, 0, 3).reshape(*x.shape, -1) @ self._mean[0] + self._mean[1]).swapaxes(1, 2)
+        values = y.mean(axis=0)
+        scale = self.outputs[1][0] / self.inputs[1]
         return Foretold(
-            values, mean, (y[:, :, 0] - values[:, 0]).T, (slopes[:, :, 0] - mean[:, 0]).swapaxes(0, 1)
+            values, slopes * (self.outputs[1][:, None] / self.inputs[1]), (y[:, :, 0] - values[:, 0]).T,
+            (lengths - lengths.mean(axis=0)).swapaxes(0, 1) * scale,
         )  # fmt: skip
 
     def action_for(self, lengths: np.ndarray) -> np.ndarray:

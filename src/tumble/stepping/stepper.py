@@ -42,10 +42,13 @@ STEPPING = np.dtype(
         ("x", "f8"), ("y", "f8"),  # of the target, m
         ("heading", "f8"),  # wanted where there is no target, rad
         ("targeted", "f8"),  # whether there is a target: 1 or 0
+        ("from_x", "f8"), ("from_y", "f8"),  # where the centre of mass was at the last strike but this, m
         ("seed", "f8"),  # of the row's samples
     ]
 )  # fmt: skip
 CLOSE = 0.05  # m ahead of the heel that stands, from which on a stone is still to come; ours
+BESIDE, CLOSING = 0.3, 0.7  # m by which a target may be passed, and from which on the heading is held; ours
+LEAD, OBLIQUE = 1.5, 0.6  # of the travel's error; rad by which a heading may differ from the travel; ours
 FOLLOWED = ("target", "heading")  # of `Go`
 AUTO, NEWTON = "auto", "gauss-newton"
 
@@ -67,13 +70,19 @@ class StepperSettings(PlanSettings):
     """m from edges that feet keep where there is room; not given; ours."""
     far: float = 1.0
     """m, section 3.5: where the next gap in space is farther ahead, the base walks by itself."""
-    turn: float = field(default=0.2, metadata={"ends": (0.0, 0.5)})
+    turn: float = field(default=0.4, metadata={"ends": (0.0, 0.5)})
     """rad by which the heading turns with a step at most; not given; ours."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         choose("planner", self.planner, dict.fromkeys((AUTO, NEWTON, *PLANNERS)))
         choose("regression", self.regression, dict.fromkeys((AUTO, *REGRESSIONS)))
+
+
+def wrapped(angles: np.ndarray) -> np.ndarray:
+    """Angles (n,) from -pi to pi."""
+    found: np.ndarray = (angles + np.pi) % (2 * np.pi) - np.pi
+    return found
 
 
 class Stepper(Controller):
@@ -206,12 +215,26 @@ class Stepper(Controller):
         sims.memory(VARIED).reach[due] = reach
 
     def _turn(self, sims: Sims, due: np.ndarray) -> None:
-        """Turn the wanted headings of some rows towards what is wanted, by a step's share at most."""
-        memory = sims.memory(STEPS)[due]
-        here = sims.view("com")[due, :2]
-        way = np.where(memory.targeted > 0, np.arctan2(memory.y - here[:, 1], memory.x - here[:, 0]), memory.heading)
+        """Turn the wanted headings of some rows towards what is wanted, by a step's share at most.
+
+        Who goes to a target travels, over the last step, by an angle e beside it, and turns to its travel + `LEAD` e:
+        the body's travel follows its heading by some 0.4 of the difference a step. It may pass at `BESIDE`, and holds
+        its heading from `CLOSING` on, where to aim anew is to overshoot.
+        """
+        memory, here = sims.memory(STEPS), sims.view("com")[due, :2]
+        some = memory[due]
         now = sims.memory(MEMORY).heading[due]
-        turn = (way - now + np.pi) % (2 * np.pi) - np.pi
+        travelled = here - np.column_stack([some.from_x, some.from_y])
+        travel = np.where(some.strikes > 0, np.arctan2(travelled[:, 1], travelled[:, 0]), now)
+        memory.from_x[due], memory.from_y[due] = here.T
+        away = np.column_stack([some.x, some.y]) - here
+        far, way = np.hypot(*away.T), np.arctan2(away[:, 1], away[:, 0])
+        beside = np.arcsin(BESIDE / np.maximum(far, BESIDE))
+        error = wrapped(way - travel)
+        error = np.sign(error) * np.maximum(np.abs(error) - beside, 0.0)
+        aim = travel + np.clip(LEAD * error, -OBLIQUE, OBLIQUE)
+        aim = np.where((far < CLOSING) & (np.abs(wrapped(way - now)) < 0.5 * np.pi), now, aim)
+        turn = wrapped(np.where(some.targeted > 0, aim, some.heading) - now)
         most = self.settings.turn
         self.strider.walker.turn_to(sims, now + np.clip(turn, -most, most), rows=due)
 
