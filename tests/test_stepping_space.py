@@ -18,6 +18,7 @@ from tumble.stepping.base import BASES
 from tumble.stepping.nets import SEEN, STEPS, StepNets, learned, nets_named, read_nets
 from tumble.stepping.planning import FAR, Landings, anywhere
 from tumble.stepping.refining import LEAST, LONGEST, OVER, freedom, refined, ways
+from tumble.stepping.steering import ASKEW, CLOSING, steered, wrapped
 from tumble.stepping.stepper import Stepper, StepperSettings
 from tumble.stepping.strider import Strider
 from tumble.stepping.terrain import Soles
@@ -221,3 +222,36 @@ def test_who_plans_by_networks() -> None:
     assert Stepper(scene, StepperSettings(planner="hybrid"))._nets is None
     with pytest.raises(UserError, match="no step networks of 'planar-walk' ship; choose a planner of hybrid, random"):
         Stepper(plane, StepperSettings(planner="gauss-newton"))
+
+
+class TestSteering:
+    NO_GAPS = np.zeros((0, 2))
+
+    def test_it_leads_the_travel_to_its_target(self) -> None:
+        """Over a walk whose travel follows its heading by 0.4 of the difference a step: way-points of figure 3.6."""
+        way = [np.array([1.5 * (i + 1), (0.5, 0.0, -0.5, 0.0)[i % 4]]) for i in range(8)]
+        here, before, heading, travel, reached = np.zeros(2), np.zeros(2), 0.0, 0.0, 0
+        for _ in range(45):
+            aim = steered(np.array([heading]), here[None], before[None], way[reached][None], self.NO_GAPS)[0]
+            old, heading = heading, heading + np.clip(wrapped(aim - heading), -0.4, 0.4)
+            travel += 0.4 * (old - travel)
+            before = here
+            for _ in range(10):
+                here = here + 0.036 * np.array([np.cos(travel), np.sin(travel)])
+                if reached < 8 and np.linalg.norm(here - way[reached]) < 0.5:
+                    reached += 1
+            if reached == 8:
+                return
+        raise AssertionError(f"{reached} of 8")
+
+    def test_gaps_before_a_target_are_crossed_nearly_straight(self) -> None:
+        here, before, target = np.zeros((1, 2)), np.array([[0.0, -0.3]]), np.array([[1.0, 3.0]])
+        now, gaps = np.array([1.4]), np.array([[0.5, 0.8]])
+        assert steered(now, here, before, target, self.NO_GAPS)[0] > 1.0
+        assert steered(now, here, before, target, gaps)[0] == pytest.approx(ASKEW)
+        assert steered(now, here, before, -target, gaps)[0] < -1.0  # none lies between
+
+    def test_near_its_target_it_holds_its_heading(self) -> None:
+        here, target = np.zeros((1, 2)), np.array([[0.9 * CLOSING, 0.0]])
+        assert steered(np.array([0.3]), here, here, target, self.NO_GAPS)[0] == 0.3
+        assert steered(np.array([0.3]), here, here, 1.5 * target, self.NO_GAPS)[0] < 0.3

@@ -18,7 +18,7 @@ from tumble.stepping.examples import ENDING as STEPS_ENDING
 from tumble.stepping.nets import ENDING
 from tumble.stepping.wandering import Wandering
 
-ROUNDS = 8
+ROUNDS = 4
 
 
 def main(arguments: list[str]) -> int:
@@ -42,7 +42,7 @@ def main(arguments: list[str]) -> int:
         the planners that go by neighbours: FILE.stones. It is one process on one core; nothing is kept when it is
         interrupted.
 
-        Example, some 5 minutes on a core: tumble stones learn humanoid
+        Example, some 3 minutes on a core: tumble stones learn humanoid
 
         Example, quick: tumble stones learn humanoid mine.nets --rounds 2
 

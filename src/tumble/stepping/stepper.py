@@ -28,6 +28,7 @@ from tumble.stepping.nets import StepNets, nets_named
 from tumble.stepping.planning import FAR, PLANNERS, Landings, PlanSettings, StepPlan, anywhere, planned
 from tumble.stepping.problems import WINDOW
 from tumble.stepping.refining import refined
+from tumble.stepping.steering import steered, wrapped
 from tumble.stepping.strider import SCUFFED, SHORT, Strider
 from tumble.stepping.terrain import Footing, Soles, footing_of, next_stone
 from tumble.world.scene import Scene
@@ -47,8 +48,6 @@ STEPPING = np.dtype(
     ]
 )  # fmt: skip
 CLOSE = 0.05  # m ahead of the heel that stands, from which on a stone is still to come; ours
-BESIDE, CLOSING = 0.3, 0.7  # m by which a target may be passed, and from which on the heading is held; ours
-LEAD, OBLIQUE = 1.5, 0.6  # of the travel's error; rad by which a heading may differ from the travel; ours
 FOLLOWED = ("target", "heading")  # of `Go`
 AUTO, NEWTON = "auto", "gauss-newton"
 
@@ -69,7 +68,7 @@ class StepperSettings(PlanSettings):
     margin: float = 0.0
     """m from edges that feet keep where there is room; not given; ours."""
     far: float = 1.0
-    """m, section 3.5: where the next gap in space is farther ahead, the base walks by itself."""
+    """m, section 3.5: where the next gap in space is farther ahead, the base walks by itself; not by gauss-newton."""
     turn: float = field(default=0.4, metadata={"ends": (0.0, 0.5)})
     """rad by which the heading turns with a step at most; not given; ours."""
 
@@ -77,12 +76,6 @@ class StepperSettings(PlanSettings):
         super().__post_init__()
         choose("planner", self.planner, dict.fromkeys((AUTO, NEWTON, *PLANNERS)))
         choose("regression", self.regression, dict.fromkeys((AUTO, *REGRESSIONS)))
-
-
-def wrapped(angles: np.ndarray) -> np.ndarray:
-    """Angles (n,) from -pi to pi."""
-    found: np.ndarray = (angles + np.pi) % (2 * np.pi) - np.pi
-    return found
 
 
 class Stepper(Controller):
@@ -95,10 +88,12 @@ class Stepper(Controller):
 
     **Departures**
       Thesis: nothing is said of turning but that the stance hip does it; here the wanted heading of the gait turns by
-      at most `turn` a step, and the plan is for that heading. Thesis: regular sampling for stones, which is not real
-      time; here it is, in compiled code. Thesis: steps are predicted by means over examples; here, where there are
-      stones in the plane, by lines from them, which lands nearer to stones. Thesis: foot-strike begins the next step;
-      here the end of its frame.
+      at most `turn` a step (`tumble.stepping.steering`), and the plan is for that heading. Thesis: the same planners in
+      space, where the base walks by itself if no gap is near; here in space networks foretell steps, and plans are
+      refined on them (`tumble.stepping.nets`, `refining`), always: feet that leave an edge need one as well. Thesis:
+      regular sampling for stones, which is not real time; here it is, in compiled code. Thesis: steps are predicted by
+      means over examples; here, where there are stones in the plane, by lines from them, which lands nearer to stones.
+      Thesis: foot-strike begins the next step; here the end of its frame.
     """
 
     takes = (Go,)
@@ -215,25 +210,12 @@ class Stepper(Controller):
         sims.memory(VARIED).reach[due] = reach
 
     def _turn(self, sims: Sims, due: np.ndarray) -> None:
-        """Turn the wanted headings of some rows towards what is wanted, by a step's share at most.
-
-        Who goes to a target travels, over the last step, by an angle e beside it, and turns to its travel + `LEAD` e:
-        the body's travel follows its heading by some 0.4 of the difference a step. It may pass at `BESIDE`, and holds
-        its heading from `CLOSING` on, where to aim anew is to overshoot.
-        """
-        memory, here = sims.memory(STEPS), sims.view("com")[due, :2]
-        some = memory[due]
-        now = sims.memory(MEMORY).heading[due]
-        travelled = here - np.column_stack([some.from_x, some.from_y])
-        travel = np.where(some.strikes > 0, np.arctan2(travelled[:, 1], travelled[:, 0]), now)
+        """Turn the wanted headings of some rows to where `steering` wants them, by a step's share at most."""
+        memory, here = sims.memory(STEPS), sims.view("com")[due, :2].copy()
+        some, now = memory[due], sims.memory(MEMORY).heading[due]
+        before = np.where(some.strikes[:, None] > 0, np.column_stack([some.from_x, some.from_y]), here)
         memory.from_x[due], memory.from_y[due] = here.T
-        away = np.column_stack([some.x, some.y]) - here
-        far, way = np.hypot(*away.T), np.arctan2(away[:, 1], away[:, 0])
-        beside = np.arcsin(BESIDE / np.maximum(far, BESIDE))
-        error = wrapped(way - travel)
-        error = np.sign(error) * np.maximum(np.abs(error) - beside, 0.0)
-        aim = travel + np.clip(LEAD * error, -OBLIQUE, OBLIQUE)
-        aim = np.where((far < CLOSING) & (np.abs(wrapped(way - now)) < 0.5 * np.pi), now, aim)
+        aim = steered(now, here, before, np.column_stack([some.x, some.y]), self.footing.gaps)
         turn = wrapped(np.where(some.targeted > 0, aim, some.heading) - now)
         most = self.settings.turn
         self.strider.walker.turn_to(sims, now + np.clip(turn, -most, most), rows=due)
@@ -278,7 +260,7 @@ class Stepper(Controller):
     ) -> StepPlan | None:
         """The plan; None where the base may walk by itself."""
         settings, stones = self.settings, not np.isnan(landings.targets).all()
-        if self.base.space and not stones:
+        if self.base.space and not stones and self._nets is None:
             front = heel[0] + np.cos(heading) * self.soles.foot.length
             if self.footing.ahead(float(front), heading) > settings.far:
                 return None
