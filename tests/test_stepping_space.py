@@ -18,7 +18,7 @@ from tumble.stepping.base import BASES
 from tumble.stepping.nets import SEEN, STEPS, StepNets, learned, nets_named, read_nets
 from tumble.stepping.planning import FAR, Landings, anywhere
 from tumble.stepping.refining import LEAST, LONGEST, OVER, freedom, refined, ways
-from tumble.stepping.steering import ASKEW, CLOSING, steered, wrapped
+from tumble.stepping.steering import ASKEW, BESIDE, steered, wrapped
 from tumble.stepping.stepper import Stepper, StepperSettings
 from tumble.stepping.strider import Strider
 from tumble.stepping.terrain import Soles
@@ -251,7 +251,8 @@ class TestSteering:
         assert steered(now, here, before, target, gaps)[0] == pytest.approx(ASKEW)
         assert steered(now, here, before, -target, gaps)[0] < -1.0  # none lies between
 
-    def test_near_its_target_it_holds_its_heading(self) -> None:
-        here, target = np.zeros((1, 2)), np.array([[0.9 * CLOSING, 0.0]])
-        assert steered(np.array([0.3]), here, here, target, self.NO_GAPS)[0] == 0.3
-        assert steered(np.array([0.3]), here, here, 1.5 * target, self.NO_GAPS)[0] < 0.3
+    def test_who_passes_near_enough_goes_on(self) -> None:
+        here, before, now = np.zeros((1, 2)), np.array([[-0.3, 0.0]]), np.array([0.2])
+        beside = np.array([[1.0, 0.9 * BESIDE]])
+        assert steered(now, here, before, beside, self.NO_GAPS)[0] == 0.0  # its travel
+        assert steered(now, here, before, 2.0 * beside * (0.5, 1.0), self.NO_GAPS)[0] > 0.3

@@ -8,8 +8,8 @@ faces its target goes past it. Who travels by an angle e beside where it may pas
 
 import numpy as np
 
-LEAD, OBLIQUE = 1.5, 0.6  # of the travel's error; rad by which a heading may differ from the travel; ours
-BESIDE, CLOSING = 0.2, 0.7  # m by which a target may be passed, and from which on the heading is held; ours
+LEAD, OBLIQUE = 2.5, 0.6  # of the travel's error; rad by which a heading may differ from the travel; ours
+BESIDE = 0.3  # m by which a target may be passed; it is reached within 0.5 m (section 3.6); ours
 ASKEW = 0.6  # rad off the straight way across, by which gaps before the target are crossed at most; ours
 
 
@@ -37,6 +37,5 @@ def steered(now: np.ndarray, here: np.ndarray, before: np.ndarray, targets: np.n
     x, goal = here[:, :1], targets[:, :1]
     between = ((x < gaps[:, 0]) & (gaps[:, 0] < goal)) | ((goal < gaps[:, 1]) & (gaps[:, 1] < x))
     across = np.where(away[:, 0] > 0.0, 0.0, np.pi)
-    aim = np.where(between.any(axis=1), across + np.clip(wrapped(aim - across), -ASKEW, ASKEW), aim)
-    closing = (far < CLOSING) & (np.abs(wrapped(way - now)) < 0.5 * np.pi)
-    return np.where(closing, now, aim)
+    found: np.ndarray = np.where(between.any(axis=1), across + np.clip(wrapped(aim - across), -ASKEW, ASKEW), aim)
+    return found
