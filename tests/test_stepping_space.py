@@ -18,7 +18,7 @@ from tumble.stepping.base import BASES
 from tumble.stepping.nets import SEEN, STEPS, StepNets, learned, nets_named, read_nets
 from tumble.stepping.planning import FAR, Landings, anywhere
 from tumble.stepping.refining import LEAST, LONGEST, OVER, freedom, refined, ways
-from tumble.stepping.steering import ASKEW, BESIDE, steered, wrapped
+from tumble.stepping.steering import ASKEW, BESIDE, NEAR, steered, wrapped
 from tumble.stepping.stepper import Stepper, StepperSettings
 from tumble.stepping.strider import Strider
 from tumble.stepping.terrain import Soles
@@ -244,12 +244,13 @@ class TestSteering:
                 return
         raise AssertionError(f"{reached} of 8")
 
-    def test_gaps_before_a_target_are_crossed_nearly_straight(self) -> None:
+    def test_near_gaps_are_crossed_nearly_straight(self) -> None:
         here, before, target = np.zeros((1, 2)), np.array([[0.0, -0.3]]), np.array([[1.0, 3.0]])
         now, gaps = np.array([1.4]), np.array([[0.5, 0.8]])
         assert steered(now, here, before, target, self.NO_GAPS)[0] > 1.0
         assert steered(now, here, before, target, gaps)[0] == pytest.approx(ASKEW)
-        assert steered(now, here, before, -target, gaps)[0] < -1.0  # none lies between
+        assert steered(now, here, before, -target, gaps)[0] < -1.0  # it lies not ahead
+        assert steered(now, here, before, target, gaps + NEAR)[0] > 1.0  # nor near
 
     def test_who_passes_near_enough_goes_on(self) -> None:
         here, before, now = np.zeros((1, 2)), np.array([[-0.3, 0.0]]), np.array([0.2])

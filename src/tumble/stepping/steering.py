@@ -8,9 +8,9 @@ faces its target goes past it. Who travels by an angle e beside where it may pas
 
 import numpy as np
 
-LEAD, OBLIQUE = 2.5, 0.6  # of the travel's error; rad by which a heading may differ from the travel; ours
+LEAD, OBLIQUE = 2.5, 0.8  # of the travel's error; rad by which a heading may differ from the travel; ours
 BESIDE = 0.3  # m by which a target may be passed; it is reached within 0.5 m (section 3.6); ours
-ASKEW = 0.6  # rad off the straight way across, by which gaps before the target are crossed at most; ours
+ASKEW, NEAR = 0.5, 0.8  # rad off the straight way across a gap, at most, if it is so many m ahead; ours
 
 
 def wrapped(angles: np.ndarray) -> np.ndarray:
@@ -34,8 +34,10 @@ def steered(now: np.ndarray, here: np.ndarray, before: np.ndarray, targets: np.n
     error = wrapped(way - travel)
     error = np.sign(error) * np.maximum(np.abs(error) - np.arcsin(BESIDE / np.maximum(far, BESIDE)), 0.0)
     aim = travel + np.clip(LEAD * error, -OBLIQUE, OBLIQUE)
-    x, goal = here[:, :1], targets[:, :1]
-    between = ((x < gaps[:, 0]) & (gaps[:, 0] < goal)) | ((goal < gaps[:, 1]) & (gaps[:, 1] < x))
-    across = np.where(away[:, 0] > 0.0, 0.0, np.pi)
-    found: np.ndarray = np.where(between.any(axis=1), across + np.clip(wrapped(aim - across), -ASKEW, ASKEW), aim)
+    forth = away[:, 0] > 0.0
+    room = np.where(forth[:, None], gaps[:, 0] - here[:, :1], here[:, :1] - gaps[:, 1])
+    across = np.where(forth, 0.0, np.pi)
+    found: np.ndarray = np.where(
+        ((room > 0.0) & (room < NEAR)).any(axis=1), across + np.clip(wrapped(aim - across), -ASKEW, ASKEW), aim
+    )
     return found

@@ -48,6 +48,7 @@ STEPPING = np.dtype(
     ]
 )  # fmt: skip
 CLOSE = 0.05  # m ahead of the heel that stands, from which on a stone is still to come; ours
+SHARES = (1.0, 0.5)  # of a turn that are tried, until a plan is well; ours
 FOLLOWED = ("target", "heading")  # of `Go`
 AUTO, NEWTON = "auto", "gauss-newton"
 
@@ -186,39 +187,53 @@ class Stepper(Controller):
     def _step(self, sims: Sims, due: np.ndarray) -> None:
         """Plan for some rows, and begin what was planned."""
         memory, heels = sims.memory(STEPS), self.strider.heels(sims, due)
-        if self.base.space:
-            self._turn(sims, due)
-        states, stance = self.strider.reduced(sims, due), sims.memory(MEMORY).stance[due]
-        headings = self.strider.walker.headings(sims)[due]
+        stance, turns = sims.memory(MEMORY).stance[due], self._turns(sims, due)
         actions, reach = np.empty((due.size, len(self.base.action))), np.full(due.size, SCUFFED)
         for n, row in enumerate(due):
-            stone = self._next_stone(int(memory.stone[row]), memory.stone_at[row], heels[n], headings[n])
-            memory.stone[row], memory.stone_at[row] = stone, self.footing.stones[stone : stone + 1, 0].min(initial=FAR)
             sign = -1.0 if stance[n] == 0.0 else 1.0  # the next foot is right of the left one
-            landings = self.landings(heels[n], headings[n], sign, stone)
-            rng = np.random.default_rng((self.seed, int(memory.seed[row]), int(memory.strikes[row]) + 1))
-            plan = self._planned(states[n], landings, heels[n], headings[n], rng)
+            plan, heading, stone = self._turned(sims, row, heels[n], sign, turns[n])
+            memory.stone[row], memory.stone_at[row] = stone, self.footing.stones[stone : stone + 1, 0].min(initial=FAR)
             actions[n] = self.base.action if plan is None else plan.action
             ahead = self.base.preferred if plan is None else plan.places[0]
-            memory.lands[row] = heels[n, 0] + np.cos(headings[n]) * ahead
+            memory.lands[row] = heels[n, 0] + np.cos(heading) * ahead
             if plan is not None:
                 reach[n] = max(SCUFFED, plan.places[0] - SHORT)
             if row == 0:
                 self.plan, self._due = plan, False
-                self._mark(heels[n], headings[n], sign)
+                self._mark(heels[n], heading, sign)
         self.strider.apply(sims, due, actions)
         sims.memory(VARIED).reach[due] = reach
 
-    def _turn(self, sims: Sims, due: np.ndarray) -> None:
-        """Turn the wanted headings of some rows to where `steering` wants them, by a step's share at most."""
+    def _turned(
+        self, sims: Sims, row: int, heel: np.ndarray, sign: float, turn: float
+    ) -> tuple[StepPlan | None, float, int]:
+        """The plan of a row after it has turned, the heading, and the stone; it turns less where no plan is well."""
+        memory, some = sims.memory(STEPS), np.array([row])
+        before = float(sims.memory(MEMORY).heading[row])
+        for share in (*SHARES, SHARES[0]) if turn else (0.0,):  # at last the whole turn, where no plan is well
+            if turn:
+                self.strider.walker.turn_to(sims, before + share * turn, rows=some)
+            heading = float(self.strider.walker.headings(sims)[row])
+            stone = self._next_stone(int(memory.stone[row]), memory.stone_at[row], heel, heading)
+            rng = np.random.default_rng((self.seed, int(memory.seed[row]), int(memory.strikes[row]) + 1))
+            landings = self.landings(heel, heading, sign, stone)
+            plan = self._planned(self.strider.reduced(sims, some)[0], landings, heel, heading, rng)
+            if plan is None or plan.well:
+                break
+        return plan, heading, stone
+
+    def _turns(self, sims: Sims, due: np.ndarray) -> np.ndarray:
+        """(len(due),) rad to where `steering` wants headings, or by a step's share at most; 0 in the plane."""
+        if not self.base.space:
+            return np.zeros(due.size)
         memory, here = sims.memory(STEPS), sims.view("com")[due, :2].copy()
         some, now = memory[due], sims.memory(MEMORY).heading[due]
         before = np.where(some.strikes[:, None] > 0, np.column_stack([some.from_x, some.from_y]), here)
         memory.from_x[due], memory.from_y[due] = here.T
         aim = steered(now, here, before, np.column_stack([some.x, some.y]), self.footing.gaps)
         turn = wrapped(np.where(some.targeted > 0, aim, some.heading) - now)
-        most = self.settings.turn
-        self.strider.walker.turn_to(sims, now + np.clip(turn, -most, most), rows=due)
+        found: np.ndarray = np.clip(turn, -self.settings.turn, self.settings.turn)
+        return found
 
     def _next_stone(self, stone: int, x: float, heel: np.ndarray, heading: float) -> int:
         """Number of the stone for the next step: see `next_stone`; the first ahead where none was known, or it is gone.
