@@ -13,6 +13,7 @@ of `LEAST`. It is the cost of the offline synthesis (section 3.3.2) with what a 
 prediction in the place of the simulation. The cheapest way is taken.
 """
 
+from functools import cache
 from itertools import product
 from typing import NamedTuple
 
@@ -121,7 +122,7 @@ def _reaches(way: np.ndarray) -> bool:
 def _begun(nets: StepNets, base: Base, state: np.ndarray, problem: Problem) -> Tried:
     """Plans to begin with: what steps of such lengths mostly did."""
     m, h = problem.low.shape
-    at, typical = np.zeros(m), np.empty((m, h, len(base.action)))
+    at, typical = np.zeros(m), np.empty((m, h, len(base.weights)))
     for j in range(h):
         goal = at + base.preferred if np.isnan(problem.targets[j]) else np.full(m, problem.targets[j])
         goal = np.maximum(np.clip(goal, problem.low[:, j], problem.high[:, j]), at + LEAST)
@@ -136,8 +137,25 @@ def _onward(found: Tried, damping: np.ndarray, base: Base) -> np.ndarray:
     square = jacobian.swapaxes(1, 2) @ jacobian + damping[:, None, None] * np.eye(size)
     slope = jacobian.swapaxes(1, 2) @ found.residuals[..., None]
     step = np.linalg.solve(square, slope)[..., 0].reshape(found.actions.shape)
-    free = freedom(base)
-    return np.clip(found.actions - step, base.action - free, base.action + free)
+    own = _numbers(base)
+    return np.clip(found.actions - step, own.low, own.high)
+
+
+class BaseNumbers(NamedTuple):
+    """Of a base, as plans need them: action and its bounds, roots of gamma W and of X, the latter times w_s."""
+
+    action: np.ndarray  # (p,)
+    low: np.ndarray  # (p,)
+    high: np.ndarray  # (p,)
+    weights: np.ndarray  # (p,)
+    metric: np.ndarray  # (q,)
+
+
+@cache
+def _numbers(base: Base) -> BaseNumbers:
+    action, free = base.action, freedom(base)
+    weights, metric = np.sqrt(GAMMA * np.array(base.weights)), STATE * np.sqrt(base.metric)
+    return BaseNumbers(action, action - free, action + free, weights, metric)
 
 
 def freedom(base: Base) -> np.ndarray:
@@ -152,13 +170,14 @@ def _tried(nets: StepNets, base: Base, state: np.ndarray, problem: Problem, acti
     states, place = np.tile(state, (m, 1)), np.zeros(m)
     moved, placed = np.zeros((m, q, h * p)), np.zeros((m, h * p))  # by the numbers of the plan
     rows, slopes, told = [], [], []
+    own, metric = _numbers(base), _numbers(base).metric
     for j in range(h):
         found = nets.step(states, actions[:, j])
         before = moved
-        change, own = found.slopes[:, :, :q] @ before, slice(j * p, (j + 1) * p)
-        change[:, :, own] += found.slopes[:, :, q:]
+        change, mine = found.slopes[:, :, :q] @ before, slice(j * p, (j + 1) * p)
+        change[:, :, mine] += found.slopes[:, :, q:]
         unsure = found.doubt_slopes[:, :, :q] @ before
-        unsure[:, :, own] += found.doubt_slopes[:, :, q:]
+        unsure[:, :, mine] += found.doubt_slopes[:, :, q:]
         length, states = found.values[:, 0], found.values[:, 2:]
         place, placed, moved = place + length, placed + change[:, 0], change[:, 2:]
         out = place - np.clip(place, problem.low[:, j], problem.high[:, j])
@@ -166,7 +185,6 @@ def _tried(nets: StepNets, base: Base, state: np.ndarray, problem: Problem, acti
         aim = (PREFERRED * (length - base.preferred), PREFERRED * change[:, 0])
         if not np.isnan(target):
             aim = TARGET * (place - target), TARGET * placed
-        metric = STATE * np.sqrt(base.metric)
         for row, slope in (
             (OUT * out[:, None], OUT * (out != 0.0)[:, None, None] * placed[:, None]),
             (aim[0][:, None], aim[1][:, None]),
@@ -178,8 +196,8 @@ def _tried(nets: StepNets, base: Base, state: np.ndarray, problem: Problem, acti
             rows.append(row)
             slopes.append(slope)
         told.append((place, found.values[:, 1], np.sqrt((found.doubt**2).mean(axis=1))))
-    weight = np.tile(np.sqrt(GAMMA * np.array(base.weights)), h)
-    rows.append(weight * (actions - base.action).reshape(m, -1))
+    weight = np.tile(own.weights, h)
+    rows.append(weight * (actions - own.action).reshape(m, -1))
     slopes.append(np.broadcast_to(np.diag(weight), (m, h * p, h * p)))
     places, lateral, doubt = (np.stack(one, axis=1) for one in zip(*told, strict=True))
     return Tried(actions, np.concatenate(rows, axis=1), np.concatenate(slopes, axis=1), places, lateral, doubt)
