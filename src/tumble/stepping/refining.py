@@ -35,16 +35,16 @@ DAMPING, EASED, STIFFENED = 0.02, 0.3, 8.0  # lambda at first, and its factors a
 WAYS = 8  # that are looked at, those nearest to preferred steps; ours
 
 
-class Problem(NamedTuple):
+class Ways(NamedTuple):
     """Windows and targets of m ways of h steps, m ahead of the heel that stands."""
 
     low: np.ndarray  # (m, h)
     high: np.ndarray  # (m, h)
     targets: np.ndarray  # (h,), nan where there is none
 
-    def some(self, rows: np.ndarray) -> "Problem":
+    def some(self, rows: np.ndarray) -> "Ways":
         """Of those ways."""
-        return Problem(self.low[rows], self.high[rows], self.targets)
+        return Ways(self.low[rows], self.high[rows], self.targets)
 
 
 class Tried(NamedTuple):
@@ -96,7 +96,7 @@ def refined(nets: StepNets, base: Base, state: np.ndarray, landings: Landings, m
     )
 
 
-def ways(landings: Landings, preferred: float) -> Problem:
+def ways(landings: Landings, preferred: float) -> Ways:
     """All choices of a window for each step that steps may reach one after the other; feet may stand a bit over."""
     usable = [rows[rows[:, 0] <= rows[:, 1]] for rows in landings.windows]
     usable = [rows if len(rows) else np.array([[-FAR, FAR]]) for rows in usable]
@@ -106,7 +106,7 @@ def ways(landings: Landings, preferred: float) -> Problem:
     wanted = preferred * np.arange(1, len(usable) + 1)
     found.sort(key=lambda way: float(np.abs(wanted - np.clip(wanted, way[:, 0], way[:, 1])).sum()))
     edges = np.array(found[:WAYS])
-    return Problem(edges[..., 0] - OVER, edges[..., 1] + OVER, landings.targets)
+    return Ways(edges[..., 0] - OVER, edges[..., 1] + OVER, landings.targets)
 
 
 def _reaches(way: np.ndarray) -> bool:
@@ -119,7 +119,7 @@ def _reaches(way: np.ndarray) -> bool:
     return True
 
 
-def _begun(nets: StepNets, base: Base, state: np.ndarray, problem: Problem) -> Tried:
+def _begun(nets: StepNets, base: Base, state: np.ndarray, problem: Ways) -> Tried:
     """Plans to begin with: what steps of such lengths mostly did."""
     m, h = problem.low.shape
     at, typical = np.zeros(m), np.empty((m, h, len(base.weights)))
@@ -164,7 +164,7 @@ def freedom(base: Base) -> np.ndarray:
     return np.array([*angles, DWELL])
 
 
-def _tried(nets: StepNets, base: Base, state: np.ndarray, problem: Problem, actions: np.ndarray) -> Tried:
+def _tried(nets: StepNets, base: Base, state: np.ndarray, problem: Ways, actions: np.ndarray) -> Tried:
     """What comes of plans, and how it changes with every number of them."""
     (m, h, p), q = actions.shape, len(state)
     states, place = np.tile(state, (m, 1)), np.zeros(m)
