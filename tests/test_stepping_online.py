@@ -7,7 +7,7 @@ from tumble.characters import character
 from tumble.errors import UserError
 from tumble.goals.wants import Go
 from tumble.scenarios import SCENARIOS, Trial
-from tumble.scenarios.stones import Footfalls, crossed
+from tumble.scenarios.footfalls import Footfalls, crossed
 from tumble.stepping.base import BASES, METRIC
 from tumble.stepping.examples import Examples, header_for
 from tumble.stepping.lines import ALIKE, BLUNT, local_lines
