@@ -202,7 +202,9 @@ def test_lengths_and_states_are_those_of_the_bodies(name):
         assert (
             lateral[0] == pytest.approx((after - before) @ left * (1 if stance == 1 else -1), abs=1e-9) and lateral > 0
         )
-    d, v, torso, standing, swinging = strider.reduced(sims, rows)[0]
+    reduced = strider.reduced(sims, rows)[0]
+    d, v, torso, standing, swinging = reduced[:5]
+    assert len(reduced) == len(base.metric)
     scene = strider.scene
     foot, root = scene.body(scene.character.feet[1 - stance]), scene.body(scene.character.root)
     model = scene.model
@@ -213,6 +215,15 @@ def test_lengths_and_states_are_those_of_the_bodies(name):
     assert torso == pytest.approx(np.arctan2(up[:2] @ ahead, up[2]), abs=1e-9)
     hips = [data.joint(f"{side}_hip_bend").qpos[0] for side in ("left", "right")]
     assert (standing, swinging) == (hips[1 - stance], hips[stance])
+    if base.space:  # across: towards the foot that swings next, which is the one that stood
+        side = left if stance == 0 else -left
+        nose = np.arctan2(*data.xmat[root].reshape(3, 3)[1::-1, 0])
+        yaw = nose - sims.memory(MEMORY).heading[0]
+        expected = [
+            (data.subtree_com[root] - data.xipos[foot])[:2] @ side, sims.view("com_velocity")[0, :2] @ side,
+            np.arctan2(up[:2] @ side, up[2]), yaw if stance == 0 else -yaw,
+        ]  # fmt: skip
+        np.testing.assert_allclose(reduced[5:], expected, atol=1e-6)
 
 
 def test_actions_are_kept_in_bounds():
@@ -464,7 +475,8 @@ def test_examples_by_name():
 @pytest.mark.parametrize("name", sorted(shipped()))
 def test_what_ships_is_whole(name):
     found = examples_named(name)
-    assert found.header.base == name and found.header.command.startswith(f"tumble stones build {name}")
+    made = "learn" if BASES[name]().space else "build"
+    assert found.header.base == name and found.header.command.startswith(f"tumble stones {made} {name}")
     assert len(found) >= 100 and np.abs(found.wanted - found.lengths).mean() < 0.12
     assert sum(file.stat().st_size for file in shipped().values()) < 10e6
 

@@ -7,11 +7,11 @@ from tumble.characters import character
 from tumble.errors import UserError
 from tumble.goals.wants import Go
 from tumble.scenarios import SCENARIOS, Trial
-from tumble.scenarios.stones import Footfalls, crossed
-from tumble.stepping.base import BASES
+from tumble.scenarios.footfalls import Footfalls, crossed
+from tumble.stepping.base import BASES, METRIC
 from tumble.stepping.examples import Examples, header_for
 from tumble.stepping.lines import ALIKE, BLUNT, local_lines
-from tumble.stepping.model import METRIC, ModelSettings, StepModel, principal
+from tumble.stepping.model import ModelSettings, StepModel, principal
 from tumble.stepping.planning import FAR, Landings, PlanSettings, anywhere, footsteps, lattice, planned
 from tumble.stepping.stepper import Stepper, StepperSettings
 from tumble.stepping.terrain import Foot, Footing, Soles, footing_of, gapped, next_stone

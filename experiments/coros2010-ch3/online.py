@@ -21,7 +21,8 @@ import numpy as np
 from tumble.characters import character
 from tumble.files import replace_file
 from tumble.scenarios import SCENARIOS, Trial
-from tumble.scenarios.stones import SteppingScenario, Stones, crossed
+from tumble.scenarios.footfalls import SteppingScenario, crossed
+from tumble.scenarios.stones import Stones
 from tumble.stepping.examples import examples_named
 from tumble.stepping.planning import StepPlan
 from tumble.stepping.stepper import Stepper, StepperSettings

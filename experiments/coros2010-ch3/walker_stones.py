@@ -15,7 +15,7 @@ from online import Kept, interval
 
 from tumble.characters import character
 from tumble.scenarios import Trial
-from tumble.scenarios.stones import crossed
+from tumble.scenarios.footfalls import crossed
 from tumble.scenarios.stones_walker import GapsWalked, SteppingStones
 from tumble.stepping.placer import Placer
 from tumble.stepping.terrain import HALF, footing_of

@@ -1,4 +1,4 @@
-"""`tumble stones build|info|plot`: examples of steps that land on stepping stones, from nothing to a picture.
+"""`tumble stones build|learn|info|plot`: examples of steps that land on stepping stones, from nothing to a picture.
 
     main(["build", "planar-walk", "mine.stones", "--examples", "500"])
     main(["info", "mine.stones"])
@@ -16,6 +16,7 @@ GROUP = Group(
     ),
     actions={
         "build": "solve sequences of stepping stones, and keep every step as an example",
+        "learn": "walk over random gaps and stones in space, and learn what steps lead to",
         "info": "tell what examples are, how well they meet their stones, and which command makes them",
         "plot": "draw how far stones were missed, and the actions that were found",
     },
@@ -23,6 +24,7 @@ GROUP = Group(
         "tumble stones build planar-walk",
         "tumble stones build humanoid mine.stones --examples 300 --jobs 8",
         "tumble stones build planar-walk thesis.stones --optimiser gradient --iterations 15",
+        "tumble stones learn humanoid",
         "tumble stones info planar-walk",
         "tumble stones plot planar-walk steps.png",
     ),

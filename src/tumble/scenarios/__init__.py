@@ -17,13 +17,14 @@ from tumble.scenarios.crowd import CrowdDance
 from tumble.scenarios.dodging import Dodge, DodgeHeavy, Impulse
 from tumble.scenarios.gaits import LearnHop, LearnTrot, LearnWalk, PlanarNet, Pole, Stop, TurnGait
 from tumble.scenarios.games import BirdMania, LampPosts
+from tumble.scenarios.gaps import Gaps, GapsInSpace, GapsPush, Path
 from tumble.scenarios.history import History
 from tumble.scenarios.locomotion import Obstacles, ReachPoint, Steering, Turbo, Wall
 from tumble.scenarios.manipulation import CrateCarry, CratePull, CratePush, ObstacleCourse, PickUpCup
 from tumble.scenarios.projectiles import HopProjectiles, WalkProjectiles
 from tumble.scenarios.scenario import Scenario, Setup
 from tumble.scenarios.stepping import SimbiconBird, SimbiconHumanoid, SimbiconPlanar, SimbiconRaptor
-from tumble.scenarios.stones import Gaps, GapsInSpace, GapsPush, Path, Stones, StonesInSpace
+from tumble.scenarios.stones import Stones, StonesInSpace
 from tumble.scenarios.stones_walker import GapsWalked, SteppingStones
 from tumble.scenarios.tasks import (
     GoToLineTask,

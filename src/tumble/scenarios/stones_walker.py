@@ -16,9 +16,9 @@ import numpy as np
 from tumble.characters import Character, character
 from tumble.errors import check_number
 from tumble.goals.wants import Go, Want
+from tumble.scenarios.gaps import GapsInSpace
 from tumble.scenarios.history import History
 from tumble.scenarios.scenario import Scenario, Setup
-from tumble.scenarios.stones import GapsInSpace
 from tumble.stepping.terrain import DEPTH, FRICTION, HALF, Soles
 from tumble.walking.memory import MEMORY
 from tumble.world.props import Box, Stone

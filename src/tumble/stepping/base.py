@@ -31,6 +31,8 @@ PLANAR = (("root", 2), ("swing_hip", 2), ("stance_ankle", 1))  # section 3.3.1
 BIRD = (("root", 2), ("swing_hip", 2), ("stance_knee", 1))
 SPACE = (("root", 3), ("swing_hip", 3), ("stance_ankle", 2))  # section 3.3.3
 CARRIED = 0.1  # m; ours
+METRIC = (2.0, 1.0, 0.5, 0.5, 0.5)  # diagonal of X, section 3.4: per m^2, s^2/m^2, rad^2
+ASIDE = (4.0, 1.0, 0.5, 0.5)  # of the numbers that a state in space has more; ours
 IN_PLANE = (1.0, 1.0, 1.0, 1.0, 0.05, 4.0)  # diagonal of W, section 3.3.2
 
 
@@ -70,6 +72,11 @@ class Base:
     def parameters(self) -> tuple[str, ...]:
         """Names of an action's numbers."""
         return (*(f"{role} {i + 1}" for role, count in self.points for i in range(count)), "T_hold")
+
+    @property
+    def metric(self) -> np.ndarray:
+        """(q,) diagonal of X: d(s, s')^2 = sum_i X_i (s_i - s'_i)^2 of reduced states (`Strider.reduced`)."""
+        return np.array(METRIC + ASIDE if self.space else METRIC)
 
     @property
     def gait(self) -> Gait:

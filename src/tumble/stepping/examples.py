@@ -1,7 +1,7 @@
 """Examples: steps that were taken, in a file that is safe to load (coros2010 section 3.3).
 
     examples = examples_named("planar-walk")               # one that ships, or a file that ends in .stones
-    examples.states, examples.actions, examples.ends, examples.lengths    # (n, 5), (n, p), (n, 5), (n,)
+    examples.states, examples.actions, examples.ends, examples.lengths    # (n, q), (n, p), (n, q), (n,)
 
 Example i began in the reduced state s_i, took the action A_i, ended in s'_i and made a step of l_i.
 """
@@ -21,7 +21,6 @@ from tumble.stepping.base import BASES, Base
 ENDING = ".stones"
 FORMAT, VERSION = "tumble stones", 1
 LARGEST = 64 << 20  # bytes that a file may unpack to
-REDUCED = 5  # numbers of a reduced state; section 3.4
 ARRAYS = ("states", "actions", "ends", "lengths", "lateral", "wanted", "sequence")
 FEWEST = 25  # examples that are any use: K of section 3.4
 
@@ -52,7 +51,7 @@ class Examples:
     """Steps, n of them, f4; those of a sequence follow one another.
 
     Attributes:
-      states, ends: (n, 5) reduced states before and after: d, v, torso, stance hip, swing hip; m, m/s, rad.
+      states, ends: (n, q) reduced states before and after, see `Strider.reduced`.
       actions: (n, p).
       lengths: (n,) m from the heel that stood to the heel that landed, in the character's sagittal plane.
       lateral: (n,) m between them across it; 0 in the plane.
@@ -133,8 +132,9 @@ def _checked(header: StonesHeader, arrays: dict[str, np.ndarray]) -> Examples:
         raise ValueError(f"its format is {header.format!r} {header.version}, this is '{FORMAT}' {VERSION}")
     if any(array.dtype != (np.int32 if name == "sequence" else np.float32) for name, array in arrays.items()):
         raise ValueError("its arrays are of other types")
-    n, p = len(arrays["lengths"]), len(header.parameters)
-    shapes = {"states": (n, REDUCED), "actions": (n, p), "ends": (n, REDUCED)}
+    base = BASES[header.base]()
+    n, p, q = len(arrays["lengths"]), len(header.parameters), len(base.metric)
+    shapes = {"states": (n, q), "actions": (n, p), "ends": (n, q)}
     wrong = {name: array.shape for name, array in arrays.items() if array.shape != shapes.get(name, (n,))}
     if wrong:
         raise ValueError(f"its arrays do not fit each other: {wrong}")
@@ -142,7 +142,6 @@ def _checked(header: StonesHeader, arrays: dict[str, np.ndarray]) -> Examples:
         raise ValueError(f"it has {n} examples, {FEWEST} at least")
     if not all(np.isfinite(array).all() for array in arrays.values()):
         raise ValueError("its numbers are not finite")
-    base = BASES[header.base]()
     if (header.gait, header.parameters) != (base.digest, base.parameters):
         raise UserError(
             f"the examples were made with another gait than '{base.name}' has now; make them again: {header.command}"

@@ -20,12 +20,11 @@ from tumble.errors import UserError, check_number, choose
 from tumble.maths.bundles import Address
 from tumble.maths.compiled import entry, inner
 from tumble.maths.neighbours import place_last
-from tumble.stepping.examples import REDUCED, Examples
+from tumble.stepping.examples import Examples
 from tumble.stepping.lines import local_lines
 
-METRIC = np.array([2.0, 1.0, 0.5, 0.5, 0.5])  # diagonal of X, section 3.4: per m^2, s^2/m^2, rad^2
 REGRESSIONS = ("nearest", "line")
-STEP = 2 + REDUCED  # numbers of a step that is predicted: length, lateral, and the scaled state at its end
+STEP = 2  # numbers of a step that is predicted, beside the scaled state at its end: length, lateral
 PLANE = 2  # dimensions of the reduced action space, section 3.4
 TINY = 1e-9  # distance below which an example is taken to be this far, so that its weight is finite; ours
 
@@ -59,14 +58,14 @@ MOST = 64  # K at most: compiled code keeps so much room on its stack
 class KnownSteps(NamedTuple):
     """Examples for compiled code, n of them; states and ends times the square roots of X."""
 
-    states: np.ndarray  # (n, 5)
+    states: np.ndarray  # (n, q)
     reduced: np.ndarray  # (n, 2)
-    ends: np.ndarray  # (n, 5)
+    ends: np.ndarray  # (n, q)
     lengths: np.ndarray  # (n,) m
     lateral: np.ndarray  # (n,) m
     uncertainty: np.ndarray  # (n,)
     actions: np.ndarray  # (n, p)
-    slopes: np.ndarray  # (n, 5 + p, STEP) of lines, in the units of what is here; (0, 5 + p, STEP) for means
+    slopes: np.ndarray  # (n, q + p, STEP + q) of lines, in the units of what is here; none for means
     near: int  # K
     mixed: int  # k
     alpha: float
@@ -76,7 +75,7 @@ class Predicted(NamedTuple):
     """Of n steps.
 
     Attributes:
-      ends: (n, 5) reduced states.
+      ends: (n, q) reduced states.
       lengths, lateral: (n,) m, heel to heel, along and across the sagittal plane.
       uncertainty: (n,) U.
     """
@@ -118,10 +117,10 @@ class StepModel:
         actions = np.asarray(examples.actions, float)
         self.middle = actions.mean(axis=0)
         self.axes, self.explained = principal(actions - self.middle)
-        self._root = np.sqrt(METRIC)
+        self._root = np.sqrt(examples.base.metric)
         self._actions = np.ascontiguousarray(actions)
-        n, inputs = len(examples), REDUCED + actions.shape[1]
-        slopes = np.zeros((n if settings.regression == "line" else 0, inputs, STEP))
+        n, q, p = len(examples), len(self._root), actions.shape[1]
+        slopes = np.zeros((n if settings.regression == "line" else 0, q + p, STEP + q))
         bundle = KnownSteps(
             states=np.ascontiguousarray(np.asarray(examples.states, float) * self._root), reduced=self.reduced(actions),
             ends=np.ascontiguousarray(np.asarray(examples.ends, float) * self._root),
@@ -139,7 +138,7 @@ class StepModel:
         """Fill in slopes, and U_i by what lines without the example miss."""
         values = np.column_stack([known.lengths, known.lateral, known.ends])
         known.slopes[:], missed = local_lines(np.concatenate([known.states, known.actions], axis=1), values)
-        ends, lengths = np.sqrt((missed[:, 2:] ** 2).sum(axis=1)), np.abs(missed[:, 0])
+        ends, lengths = np.sqrt((missed[:, STEP:] ** 2).sum(axis=1)), np.abs(missed[:, 0])
         known.uncertainty[:] = ends + self.settings.beta * lengths
 
     @property
@@ -157,11 +156,11 @@ class StepModel:
         return np.ascontiguousarray((np.asarray(actions, float) - self.middle) @ self.axes)
 
     def scaled(self, states: np.ndarray) -> np.ndarray:
-        """(n, 5) states times the square roots of X: d(a, b) is their Euclidean distance."""
+        """(n, q) states times the square roots of X: d(a, b) is their Euclidean distance."""
         return np.ascontiguousarray(np.asarray(states, float) * self._root)
 
     def nearest(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The K examples (n, K) nearest to states (n, 5), the nearest first, and their distances d (n, K)."""
+        """The K examples (n, K) nearest to states (n, q), the nearest first, and their distances d (n, K)."""
         queries = self.scaled(states)
         rows = np.zeros((len(queries), self.settings.near), np.intp)
         distances = np.zeros(rows.shape)
@@ -174,7 +173,7 @@ class StepModel:
         return np.stack([actions.min(axis=1), actions.max(axis=1)], axis=1)
 
     def weights(self, states: np.ndarray, reduced: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The k examples (n, k) that states (n, 5) and actions (n, 2) are mixed of, and their weights (n, k)."""
+        """The k examples (n, k) that states (n, q) and actions (n, 2) are mixed of, and their weights (n, k)."""
         queries, wanted = self.scaled(states), np.ascontiguousarray(np.asarray(reduced, float))
         chosen = np.zeros((len(queries), self.settings.mixed), np.intp)
         weights = np.zeros(chosen.shape)
@@ -182,11 +181,11 @@ class StepModel:
         return chosen, weights
 
     def step(self, states: np.ndarray, reduced: np.ndarray) -> Predicted:
-        """Where reduced actions (n, 2) lead from states (n, 5)."""
+        """Where reduced actions (n, 2) lead from states (n, q)."""
         queries, wanted = self.scaled(states), np.ascontiguousarray(np.asarray(reduced, float))
-        steps, uncertainty = np.zeros((len(queries), STEP)), np.zeros(len(queries))
+        steps, uncertainty = np.zeros((len(queries), STEP + queries.shape[1])), np.zeros(len(queries))
         _step_all(self.known, queries, wanted, steps, uncertainty)
-        return Predicted(steps[:, 2:] / self._root, steps[:, 0], steps[:, 1], uncertainty)
+        return Predicted(steps[:, STEP:] / self._root, steps[:, 0], steps[:, 1], uncertainty)
 
     def actions(self, states: np.ndarray, reduced: np.ndarray) -> np.ndarray:
         """(n, p) whole actions for reduced ones, each a mean of k examples."""
@@ -213,7 +212,7 @@ def principal(centred: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @inner
 def find_near(known, state, left_out, rows, distances):  # type: ignore[no-untyped-def]
-    """The K examples nearest to a scaled state (5,), the nearest first, into rows (K,) and distances (K,).
+    """The K examples nearest to a scaled state (q,), the nearest first, into rows (K,) and distances (K,).
 
     Of equally near ones the first comes first. `left_out` is not looked at; -1 for none.
     """
@@ -275,7 +274,7 @@ def mixed_of(values, chosen, weights):  # type: ignore[no-untyped-def]
 
 @inner
 def end_of(known, chosen, weights, state):  # type: ignore[no-untyped-def]
-    """The scaled state (5,) at the end of the step, into `state`."""
+    """The scaled state (q,) at the end of the step, into `state`."""
     for n in range(state.size):
         state[n] = 0.0
         for j in range(chosen.size):
@@ -284,9 +283,9 @@ def end_of(known, chosen, weights, state):  # type: ignore[no-untyped-def]
 
 @inner
 def step_of(known, chosen, weights, state, action, step):  # type: ignore[no-untyped-def]
-    """The step from a scaled state (5,) into `step` (STEP,): length, lateral, scaled end; `action` (p,) is room."""
+    """The step from a scaled state (q,) into `step` (STEP + q,): length, lateral, scaled end; `action` (p,) is room."""
     step[0], step[1] = mixed_of(known.lengths, chosen, weights), mixed_of(known.lateral, chosen, weights)
-    end_of(known, chosen, weights, step[2:])
+    end_of(known, chosen, weights, step[STEP:])
     if known.slopes.shape[0] == 0:
         return
     for n in range(action.size):
@@ -330,7 +329,8 @@ def _step_all(known, states, reduced, steps, uncertainty):  # type: ignore[no-un
 def _leave_out(known, beta, uncertainty):  # type: ignore[no-untyped-def]
     """U_i = d(s'_i, s~'_i) + beta |l_i - l~_i|, predicted by all other examples."""
     rows, distances = np.empty(known.near, np.intp), np.empty(known.near)
-    chosen, weights, end = np.empty(known.mixed, np.intp), np.empty(known.mixed), np.empty(5)
+    chosen, weights = np.empty(known.mixed, np.intp), np.empty(known.mixed)
+    end = np.empty(known.ends.shape[1])
     for i in range(known.lengths.size):
         find_near(known, known.states[i], i, rows, distances)
         weigh(known, rows, distances, known.reduced[i, 0], known.reduced[i, 1], chosen, weights)

@@ -114,7 +114,7 @@ def planned(
     model: StepModel, state: np.ndarray, landings: Landings, planner: str, settings: PlanSettings = PlanSettings(),
     rng: np.random.Generator | None = None, preferred: float = 0.36,
 ) -> StepPlan:  # fmt: skip
-    """What to do from a reduced state (5,).
+    """What to do from a reduced state (q,).
 
     Args:
       landings: of `settings.horizon` steps or more.
@@ -218,11 +218,15 @@ def _search(known, state, windows, targets, points, source, strict, first, doubt
     may use as many of the points as are left, and the steps after the first at most a tenth of all for one state.
     """
     steps, near, mixed = targets.size, known.near, known.mixed
-    states, rows, distances = np.empty((steps + 1, 5)), np.empty((steps, near), np.intp), np.empty((steps, near))
+    states, rows, distances = (
+        np.empty((steps + 1, state.size)),
+        np.empty((steps, near), np.intp),
+        np.empty((steps, near)),
+    )
     boxes, cursor, upto = np.empty((steps, 2, 2)), np.zeros(steps, np.intp), np.zeros(steps, np.intp)
     place, cost, fine = np.zeros(steps + 1), np.zeros(steps + 1), np.ones(steps + 1, np.bool_)
     trial, chosen, weights = np.empty((steps, 5)), np.empty(mixed, np.intp), np.empty(mixed)
-    action, step = np.empty(known.actions.shape[1]), np.empty(STEP)
+    action, step = np.empty(known.actions.shape[1]), np.empty(STEP + state.size)
     states[0] = state
     figures[0], figures[1], figures[2] = np.inf, 0.0, 0.0
     drawn, depth, fresh = 0, 0, True
@@ -258,7 +262,7 @@ def _search(known, state, windows, targets, points, source, strict, first, doubt
         trial[depth, 3], trial[depth, 4] = step[1], u
         fine[depth + 1] = fine[depth] and well
         if depth + 1 < steps:
-            states[depth + 1] = step[2:]
+            states[depth + 1] = step[STEP:]
             place[depth + 1], cost[depth + 1] = at, spent
             depth, fresh = depth + 1, True
             continue

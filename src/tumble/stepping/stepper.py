@@ -24,8 +24,12 @@ from tumble.simbicon.varied import VARIED
 from tumble.stepping.base import BASES, Base
 from tumble.stepping.examples import Examples, examples_named
 from tumble.stepping.model import REGRESSIONS, ModelSettings, StepModel
+from tumble.stepping.nets import StepNets, nets_named
 from tumble.stepping.planning import FAR, PLANNERS, Landings, PlanSettings, StepPlan, anywhere, planned
-from tumble.stepping.strider import Strider
+from tumble.stepping.problems import WINDOW
+from tumble.stepping.refining import refined
+from tumble.stepping.steering import steered, wrapped
+from tumble.stepping.strider import SCUFFED, SHORT, Strider
 from tumble.stepping.terrain import Footing, Soles, footing_of, next_stone
 from tumble.world.scene import Scene
 from tumble.world.sims import Law, Sims
@@ -39,14 +43,14 @@ STEPPING = np.dtype(
         ("x", "f8"), ("y", "f8"),  # of the target, m
         ("heading", "f8"),  # wanted where there is no target, rad
         ("targeted", "f8"),  # whether there is a target: 1 or 0
+        ("from_x", "f8"), ("from_y", "f8"),  # where the centre of mass was at the last strike but this, m
         ("seed", "f8"),  # of the row's samples
     ]
 )  # fmt: skip
-SCUFFED = -0.1  # m: a foot that touches farther behind the other one was not swung yet, and has not struck; ours
-SHORT = 0.3  # m before the place where a foot is to land, from which on its touch is a strike and no scuff; ours
 CLOSE = 0.05  # m ahead of the heel that stands, from which on a stone is still to come; ours
+SHARES = (1.0, 0.5)  # of a turn that are tried, until a plan is well; ours
 FOLLOWED = ("target", "heading")  # of `Go`
-AUTO = "auto"
+AUTO, NEWTON = "auto", "gauss-newton"
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,8 @@ class StepperSettings(PlanSettings):
     base: str = ""
     """Name of a base, or a file of examples that ends in .stones; '' for the body's first."""
     planner: str = AUTO
-    """hybrid, random, regular, observed, or auto: regular where there are stones, else hybrid."""
+    """hybrid, random, regular, observed, gauss-newton where networks ship for the base, or auto: that in space, else
+    regular where there are stones, else hybrid."""
     near: int = 25
     """K, section 3.4: examples that are like the present state."""
     regression: str = AUTO
@@ -64,13 +69,13 @@ class StepperSettings(PlanSettings):
     margin: float = 0.0
     """m from edges that feet keep where there is room; not given; ours."""
     far: float = 1.0
-    """m, section 3.5: where the next gap in space is farther ahead, the base walks by itself."""
-    turn: float = field(default=0.2, metadata={"ends": (0.0, 0.5)})
+    """m, section 3.5: where the next gap in space is farther ahead, the base walks by itself; not by gauss-newton."""
+    turn: float = field(default=0.4, metadata={"ends": (0.0, 0.5)})
     """rad by which the heading turns with a step at most; not given; ours."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        choose("planner", self.planner, dict.fromkeys((AUTO, *PLANNERS)))
+        choose("planner", self.planner, dict.fromkeys((AUTO, NEWTON, *PLANNERS)))
         choose("regression", self.regression, dict.fromkeys((AUTO, *REGRESSIONS)))
 
 
@@ -84,10 +89,12 @@ class Stepper(Controller):
 
     **Departures**
       Thesis: nothing is said of turning but that the stance hip does it; here the wanted heading of the gait turns by
-      at most `turn` a step, and the plan is for that heading. Thesis: regular sampling for stones, which is not real
-      time; here it is, in compiled code. Thesis: steps are predicted by means over examples; here, where there are
-      stones in the plane, by lines from them, which lands nearer to stones. Thesis: foot-strike begins the next step;
-      here the end of its frame.
+      at most `turn` a step (`tumble.stepping.steering`), and the plan is for that heading. Thesis: the same planners in
+      space, where the base walks by itself if no gap is near; here in space networks foretell steps, and plans are
+      refined on them (`tumble.stepping.nets`, `refining`), always: feet that leave an edge need one as well. Thesis:
+      regular sampling for stones, which is not real time; here it is, in compiled code. Thesis: steps are predicted by
+      means over examples; here, where there are stones in the plane, by lines from them, which lands nearer to stones.
+      Thesis: foot-strike begins the next step; here the end of its frame.
     """
 
     takes = (Go,)
@@ -105,8 +112,16 @@ class Stepper(Controller):
             self._models = cache(partial(_model_of, examples, settings.near))
         self.model = self._models("nearest" if settings.regression == AUTO else settings.regression)
         self.strider = Strider(scene, self.model.examples.base)
+        self._nets = self._networks()
         self._marks: np.ndarray | None = None
         self.move(scene)
+
+    def _networks(self) -> StepNets | None:
+        """What the Gauss-Newton planner plans with; None where another one plans."""
+        found = nets_named(self.base.name)
+        if self.settings.planner == NEWTON and found is None:
+            raise UserError(f"no step networks of '{self.base.name}' ship; choose a planner of {', '.join(PLANNERS)}")
+        return found if self.settings.planner == NEWTON or (self.settings.planner == AUTO and self.base.space) else None
 
     def move(self, scene: Scene) -> None:
         """Go on in another scene of the same character; where the stone of a step is gone, the first ahead is next."""
@@ -172,38 +187,53 @@ class Stepper(Controller):
     def _step(self, sims: Sims, due: np.ndarray) -> None:
         """Plan for some rows, and begin what was planned."""
         memory, heels = sims.memory(STEPS), self.strider.heels(sims, due)
-        states, stance = self.strider.reduced(sims, due), sims.memory(MEMORY).stance[due]
-        if self.base.space:
-            self._turn(sims, due)
-        headings = self.strider.walker.headings(sims)[due]
+        stance, turns = sims.memory(MEMORY).stance[due], self._turns(sims, due)
         actions, reach = np.empty((due.size, len(self.base.action))), np.full(due.size, SCUFFED)
         for n, row in enumerate(due):
-            stone = self._next_stone(int(memory.stone[row]), memory.stone_at[row], heels[n], headings[n])
-            memory.stone[row], memory.stone_at[row] = stone, self.footing.stones[stone : stone + 1, 0].min(initial=FAR)
             sign = -1.0 if stance[n] == 0.0 else 1.0  # the next foot is right of the left one
-            landings = self.landings(heels[n], headings[n], sign, stone)
-            rng = np.random.default_rng((self.seed, int(memory.seed[row]), int(memory.strikes[row]) + 1))
-            plan = self._planned(states[n], landings, heels[n], headings[n], rng)
+            plan, heading, stone = self._turned(sims, row, heels[n], sign, turns[n])
+            memory.stone[row], memory.stone_at[row] = stone, self.footing.stones[stone : stone + 1, 0].min(initial=FAR)
             actions[n] = self.base.action if plan is None else plan.action
             ahead = self.base.preferred if plan is None else plan.places[0]
-            memory.lands[row] = heels[n, 0] + np.cos(headings[n]) * ahead
+            memory.lands[row] = heels[n, 0] + np.cos(heading) * ahead
             if plan is not None:
                 reach[n] = max(SCUFFED, plan.places[0] - SHORT)
             if row == 0:
                 self.plan, self._due = plan, False
-                self._mark(heels[n], headings[n], sign)
+                self._mark(heels[n], heading, sign)
         self.strider.apply(sims, due, actions)
         sims.memory(VARIED).reach[due] = reach
 
-    def _turn(self, sims: Sims, due: np.ndarray) -> None:
-        """Turn the wanted headings of some rows towards what is wanted, by a step's share at most."""
-        memory = sims.memory(STEPS)[due]
-        here = sims.view("com")[due, :2]
-        way = np.where(memory.targeted > 0, np.arctan2(memory.y - here[:, 1], memory.x - here[:, 0]), memory.heading)
-        now = sims.memory(MEMORY).heading[due]
-        turn = (way - now + np.pi) % (2 * np.pi) - np.pi
-        most = self.settings.turn
-        self.strider.walker.turn_to(sims, now + np.clip(turn, -most, most), rows=due)
+    def _turned(
+        self, sims: Sims, row: int, heel: np.ndarray, sign: float, turn: float
+    ) -> tuple[StepPlan | None, float, int]:
+        """The plan of a row after it has turned, the heading, and the stone; it turns less where no plan is well."""
+        memory, some = sims.memory(STEPS), np.array([row])
+        before = float(sims.memory(MEMORY).heading[row])
+        for share in (*SHARES, SHARES[0]) if turn else (0.0,):  # at last the whole turn, where no plan is well
+            if turn:
+                self.strider.walker.turn_to(sims, before + share * turn, rows=some)
+            heading = float(self.strider.walker.headings(sims)[row])
+            stone = self._next_stone(int(memory.stone[row]), memory.stone_at[row], heel, heading)
+            rng = np.random.default_rng((self.seed, int(memory.seed[row]), int(memory.strikes[row]) + 1))
+            landings = self.landings(heel, heading, sign, stone)
+            plan = self._planned(self.strider.reduced(sims, some)[0], landings, heel, heading, rng)
+            if plan is None or plan.well:
+                break
+        return plan, heading, stone
+
+    def _turns(self, sims: Sims, due: np.ndarray) -> np.ndarray:
+        """(len(due),) rad to where `steering` wants headings, or by a step's share at most; 0 in the plane."""
+        if not self.base.space:
+            return np.zeros(due.size)
+        memory, here = sims.memory(STEPS), sims.view("com")[due, :2].copy()
+        some, now = memory[due], sims.memory(MEMORY).heading[due]
+        before = np.where(some.strikes[:, None] > 0, np.column_stack([some.from_x, some.from_y]), here)
+        memory.from_x[due], memory.from_y[due] = here.T
+        aim = steered(now, here, before, np.column_stack([some.x, some.y]), self.footing.gaps)
+        turn = wrapped(np.where(some.targeted > 0, aim, some.heading) - now)
+        found: np.ndarray = np.clip(turn, -self.settings.turn, self.settings.turn)
+        return found
 
     def _next_stone(self, stone: int, x: float, heel: np.ndarray, heading: float) -> int:
         """Number of the stone for the next step: see `next_stone`; the first ahead where none was known, or it is gone.
@@ -231,7 +261,7 @@ class Stepper(Controller):
           sign: 1 where the next foot is the left one, else -1.
           stone: number of the next one.
         """
-        steps = self.settings.horizon
+        steps = self.settings.horizon if self._nets is None else WINDOW
         spacing = self.model.spacing if self.base.space else 0.0
         offsets = [sign * spacing * (1 - j % 2) for j in range(steps)]
         windows = self.footing.windows(heel, heading, offsets, self.soles.foot, self.settings.margin)
@@ -245,15 +275,17 @@ class Stepper(Controller):
     ) -> StepPlan | None:
         """The plan; None where the base may walk by itself."""
         settings, stones = self.settings, not np.isnan(landings.targets).all()
-        if self.base.space and not stones:
+        if self.base.space and not stones and self._nets is None:
             front = heel[0] + np.cos(heading) * self.soles.foot.length
             if self.footing.ahead(float(front), heading) > settings.far:
                 return None
+        if stones:  # what is after the last stone is anywhere
+            landings = Landings(anywhere(landings.targets).windows, landings.targets)
+        if self._nets is not None:
+            return refined(self._nets, self.base, state, landings, settings.missed)
         planner = settings.planner
         if planner == AUTO:
             planner = "regular" if stones else "hybrid"
-        if stones:  # what is after the last stone is anywhere
-            landings = Landings(anywhere(landings.targets).windows, landings.targets)
         return planned(self.model, state, landings, planner, settings, rng, self.base.preferred)
 
     def _mark(self, heel: np.ndarray, heading: float, sign: float) -> None:

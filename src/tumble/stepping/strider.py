@@ -6,7 +6,7 @@
     strider.apply(sims, rows, actions)               # (len(rows), p), from the next control on
     stood = strider.step(sims, rows)                 # (len(rows),); False for who fell, or made no step
     lengths, lateral = strider.measured(sims, rows)
-    strider.reduced(sims, rows)                      # (len(rows), 5)
+    strider.reduced(sims, rows)                      # (len(rows), q)
 
 The action, and where the heel stood as it was chosen, are in the state row: who copies the row copies the step.
 """
@@ -16,6 +16,7 @@ from functools import partial
 import numpy as np
 
 from tumble.errors import UserError
+from tumble.maths.vectors import yaws
 from tumble.simbicon.body import MEMORY
 from tumble.simbicon.simbicon import Simbicon
 from tumble.stepping.base import Base
@@ -27,6 +28,8 @@ STAND = np.dtype([("heel", "f8", (2,))])  # m, of the stance foot's heel as the 
 LONGEST = 1.5  # s that a step may take; ours
 QUICKEST, SLOWEST = 0.15, 1.5  # s of T_hold; ours
 WIDEST = 2.5  # rad of a control point; ours
+SCUFFED = -0.1  # m: a foot that touches farther behind the other one was not swung yet, and has not struck; ours
+SHORT = 0.3  # m before the place where a foot is to land, from which on its touch is a strike and no scuff; ours
 
 
 class Strider:
@@ -123,22 +126,31 @@ class Strider:
         return ahead, np.where(memory.stance[rows] == 0.0, left, -left) if self.base.space else np.zeros_like(left)
 
     def reduced(self, sims: Sims, rows: np.ndarray) -> np.ndarray:
-        """(len(rows), 5) of s: d, v, torso, stance hip, swing hip; m, m/s, rad.
+        """(len(rows), q) of s: d, v, torso, stance hip, swing hip; in space d, v and torso across and the yaw as well.
 
         d, v are the centre of mass's place over, and its speed against, the stance foot, ahead in the character's
-        frame; torso is the root's lean there; hips are angles of the joints, about the axis to the left.
+        frame, m, m/s; torso is the root's lean there, rad; hips are angles of the joints, about the axis to the left.
+        Across is towards the swing leg's side. The yaw is the root's, from the wanted heading, to that side as well.
         """
         stance = sims.memory(MEMORY).stance[rows].astype(int)
         heading = self.walker.headings(sims)[rows]
         away = sims.view("com")[rows, :2] - sims.view("xipos")[rows, self._feet[stance], :2]
-        d, _ = _turned(away, heading)
-        v, _ = _turned(sims.view("com_velocity")[rows, :2], heading)
+        d, d_left = _turned(away, heading)
+        v, v_left = _turned(sims.view("com_velocity")[rows, :2], heading)
         w, x, y, z = sims.view("xquat")[rows, self._root].T
         up = np.column_stack([2 * (x * z + w * y), 2 * (y * z - w * x)])
-        lean = np.arctan2(_turned(up, heading)[0], 1 - 2 * (x * x + y * y))
+        up_ahead, up_left = _turned(up, heading)
+        height = 1 - 2 * (x * x + y * y)
+        lean = np.arctan2(up_ahead, height)
         hips = sims.view("qpos")[rows][:, self._hips]
         each = np.arange(len(stance))
-        return np.column_stack([d, v, lean, hips[each, stance], hips[each, 1 - stance]])
+        found = [d, v, lean, hips[each, stance], hips[each, 1 - stance]]
+        if self.base.space:
+            side = np.where(stance == 0, -1.0, 1.0)  # the right leg swings while the left one stands
+            yaw = yaws(sims.view("xquat")[rows, self._root]) - sims.memory(MEMORY).heading[rows]
+            turned = (yaw + np.pi) % (2 * np.pi) - np.pi
+            found += [side * across for across in (d_left, v_left, np.arctan2(up_left, height), turned)]
+        return np.column_stack(found)
 
 
 def _turned(vectors: np.ndarray, heading: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

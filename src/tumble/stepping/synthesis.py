@@ -34,7 +34,6 @@ DROPPED = 5  # steps before a fall that are no examples; section 3.3.2
 DISTURBED, SETTLING = 0.1, 6  # m/s and rad/s of a sequence's opening; steps before its first stone; ours
 FIRST_ITERATIONS = 4  # of the first window, whose plan is the base's; ours
 GUESSES = 3  # examples that are tried as the action of a step that enters the window; ours
-LIKENESS = np.array([2.0, 1.0, 0.5, 0.5, 0.5])  # diagonal of X, section 3.4
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ class Sequences:
         self._made: list[dict[str, np.ndarray]] = []  # examples, a row each, by step
 
     def _start(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """(1, nstate) that a sequence begins with, and (1, 5) what it reduces to."""
+        """(1, nstate) that a sequence begins with, and (1, q) what it reduces to."""
         begun = self.world.opening(1, rng, SETTLING, DISTURBED)
         return begun.states[:, -1], begun.reduced[:, -1]
 
@@ -179,7 +178,9 @@ class Sequences:
             np.concatenate([step[name] for step in self._made]) for name in ("states", "lengths", "actions")
         )
         if len(lengths) >= GUESSES:
-            away = (LIKENESS * (reduced[:, None] - states) ** 2).sum(axis=2) + (wanted[:, None] - lengths) ** 2
+            away = (self.world.base.metric * (reduced[:, None] - states) ** 2).sum(axis=2) + (
+                wanted[:, None] - lengths
+            ) ** 2
             near = actions[np.argsort(away, axis=1, kind="stable")[:, :GUESSES]]
             found += [near, near.mean(axis=1, keepdims=True)]
         return np.concatenate(found, axis=1)

@@ -28,7 +28,7 @@ class Walked(NamedTuple):
     """Windows that were simulated, n of w steps each; what comes after a fall means nothing."""
 
     states: np.ndarray  # (n, w, nstate) after each step
-    reduced: np.ndarray  # (n, w, 5) the same reduced
+    reduced: np.ndarray  # (n, w, q) the same reduced
     lengths: np.ndarray  # (n, w) m
     lateral: np.ndarray  # (n, w) m
     stood: np.ndarray  # (n, w)
@@ -126,7 +126,11 @@ class StepWorld:
         """A step more of those who stood, (n, 1); others have the states that they had."""
         rows, n = np.flatnonzero(stood), len(starts)
         found = Walked(
-            starts[:, None].copy(), np.zeros((n, 1, 5)), np.zeros((n, 1)), np.zeros((n, 1)), np.zeros((n, 1), bool)
+            starts[:, None].copy(),
+            np.zeros((n, 1, len(self.base.metric))),
+            np.zeros((n, 1)),
+            np.zeros((n, 1)),
+            np.zeros((n, 1), bool),
         )
         if rows.size:
             for whole, part in zip(found, self.step(starts[rows], actions[rows]), strict=True):
