@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import ClassVar
 
 import numpy as np
 import pytest
+from seats import Seats
 
 from tumble.cli.run_command import main
 from tumble.errors import UserError
@@ -16,7 +16,6 @@ from tumble.live.recording import Recorder, Recording
 from tumble.planners import CPBPSettings
 from tumble.planners.cpbp.settings import PFMPCSettings
 from tumble.scenarios import SCENARIOS, Trial
-from tumble.studio.audience import Shown
 from tumble.studio.choice import Choice
 from tumble.studio.stage import Stage
 from tumble.world.props import Box
@@ -147,21 +146,10 @@ def test_choices_are_recorded_and_replay(tmp_path):
 
 
 def test_the_studio_says_how_it_keeps_time_and_undo_leaves_it_alone():
-    class Seats:
-        shown: ClassVar[list[Shown]] = []
-
-        def show(self, shown: Shown) -> None:
-            self.shown.append(shown)
-
-        def say(self, text: str) -> None: ...
-
-        def compiling(self, text: str) -> None: ...
-
-        def changed(self) -> None: ...
-
-    stage = Stage(Choice("stand"), Seats(), 1, CPBPSettings(samples=8, horizon=0.2), keep_time=True)
+    seats = Seats()
+    stage = Stage(Choice("stand"), seats, 1, CPBPSettings(samples=8, horizon=0.2), keep_time=True)
     stage._step()
-    words = Seats.shown[-1].message.rsplit(b"\n", 1)[-1].decode()
+    words = seats.shown[-1].message.rsplit(b"\n", 1)[-1].decode()
     assert words == stage.keeping == "8 futures, every frame"
     stage.dresser.remembered(lambda: stage.dresser.put(Box("step", (2.0, 0.0, 0.1), (0.3, 0.5, 0.1))))
     stage.trial.session.send(SetParameter("samples", 6.0))  # as keeping time does

@@ -5,13 +5,13 @@ import math
 from collections.abc import Callable
 
 import pytest
+from seats import Seats
 from studio_browser import Studio, Window, browser, until
 
 from tumble.errors import UserError
 from tumble.goals.wants import Balance, Go, Reach
 from tumble.live.commands import SetParameter
 from tumble.planners import CPBPSettings
-from tumble.studio.audience import Shown
 from tumble.studio.choice import Choice
 from tumble.studio.packet import describe
 from tumble.studio.requests import Move, decode
@@ -19,24 +19,6 @@ from tumble.studio.stage import Stage
 from tumble.studio.templates import TEMPLATES, changed, form, template
 from tumble.studio.undo import Snapshot, Undo
 from tumble.world.props import Ball, Box, Crate, Ramp, Staircase
-
-
-class Seats:
-    """An audience that notes what it is told."""
-
-    def __init__(self) -> None:
-        self.shown: list[Shown] = []
-        self.said: list[str] = []
-
-    def show(self, shown: Shown) -> None:
-        self.shown.append(shown)
-
-    def say(self, text: str) -> None:
-        self.said.append(text)
-
-    def compiling(self, text: str) -> None: ...
-
-    def changed(self) -> None: ...
 
 
 @pytest.fixture

@@ -5,46 +5,18 @@ import re
 
 import numpy as np
 import pytest
+from seats import Seats
 from studio_browser import Studio, Window, browser
 
 from tumble.errors import UserError
 from tumble.live.commands import Push
 from tumble.live.recording import Recording
 from tumble.planners import CPBPSettings
-from tumble.studio.audience import Shown
 from tumble.studio.choice import Choice
 from tumble.studio.exporting import file_of
-from tumble.studio.packet import BESIDE, HEADER, PAST, PAUSED, VERSION, beside
+from tumble.studio.packet import BESIDE, PAST, PAUSED, VERSION, beside
 from tumble.studio.stage import Stage
 from tumble.studio.takes import MOST, Takes
-
-
-class Seats:
-    """An audience that notes what it is shown."""
-
-    def __init__(self) -> None:
-        self.shown: list[Shown] = []
-        self.said: list[str] = []
-
-    def show(self, shown: Shown) -> None:
-        self.shown.append(shown)
-
-    def say(self, text: str) -> None:
-        self.said.append(text)
-
-    def compiling(self, text: str) -> None: ...
-
-    def changed(self) -> None: ...
-
-    def head(self) -> tuple[int, int, int, int]:
-        """Flags, tick, oldest, newest of what is shown."""
-        _, flags, _, tick, oldest, newest, *_ = HEADER.unpack_from(self.shown[-1].message)
-        return flags, tick, oldest, newest
-
-    def poses(self, shown: Shown | None = None) -> np.ndarray:
-        """Of all bodies in it."""
-        message = (shown or self.shown[-1]).message
-        return np.frombuffer(message, "<f4", 7 * HEADER.unpack_from(message)[16], HEADER.size).copy()
 
 
 @pytest.fixture

@@ -25,6 +25,20 @@ def own_file(arguments: list[str]) -> tuple[UserFile | None, list[str]]:
     return None, arguments
 
 
+def with_own_name(arguments: list[str], kind: str) -> list[str]:
+    """Arguments without the user's file that they begin with, with the name of the one thing of a kind in it.
+
+    A name of several has to be there; names in the file come first.
+    """
+    own, rest = own_file(arguments)
+    if own is None or (rest and rest[0] in own.names[kind]):
+        return rest
+    names = own.names[kind]
+    if len(names) != 1:
+        raise UserError(f"{own.path.name} registers {len(names)} {kind}s: {', '.join(names) or 'none'}; name one")
+    return [names[0], *rest]
+
+
 def only_scenario(file: UserFile, command: str) -> str:
     """The scenario of a user's file where no name was given."""
     own = file.names["scenario"]

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from tumble.cli.options import CONFIG, FLAT, own_file
+from tumble.cli.options import CONFIG, FLAT, with_own_name
 from tumble.cli.progress import TimeLeft, bars_of
 from tumble.cli.tree_options import WorkOptions
 from tumble.errors import UserError
@@ -32,12 +32,8 @@ PLANE, SPACE = 2000, 1000  # examples; section 3.6
 
 def main(arguments: list[str]) -> int:
     """Parse and build; the exit code."""
-    own, rest = own_file(arguments)
-    if own is not None and not (rest and rest[0] in own.names["base"]):
-        names = own.names["base"]
-        if len(names) != 1:
-            raise UserError(f"{own.path.name} registers {len(names)} bases: {', '.join(names) or 'none'}; name one")
-        rest = [names[0], *rest]
+    rest = with_own_name(arguments, "base")
+    own = [word for word in arguments[:1] if word.endswith(".py")]
 
     def go(
         name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="BASE")],
@@ -81,7 +77,7 @@ def main(arguments: list[str]) -> int:
         check_place(path)
         count = (SPACE if base.space else PLANE) if examples is None else examples
         synthesis = Synthesis(base, count, seed, steps, optimising=Optimising(optimiser, iterations, uses))
-        command = _command(arguments[:1] if own else [], name, examples, synthesis)
+        command = _command(own, name, examples, synthesis)
         return built(synthesis, path, store or path.with_suffix(".steps"), work, arguments, command)
 
     return tyro.cli(go, prog="tumble stones build", args=rest, config=CONFIG)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import tyro
 
-from tumble.cli.options import CONFIG, own_file
+from tumble.cli.options import CONFIG, with_own_name
 from tumble.cli.progress import TimeLeft, bars_of
 from tumble.errors import UserError, check_number
 from tumble.files import check_place
@@ -23,12 +23,8 @@ ROUNDS = 4
 
 def main(arguments: list[str]) -> int:
     """Parse and learn; the exit code."""
-    own, rest = own_file(arguments)
-    if own is not None and not (rest and rest[0] in own.names["base"]):
-        names = own.names["base"]
-        if len(names) != 1:
-            raise UserError(f"{own.path.name} registers {len(names)} bases: {', '.join(names) or 'none'}; name one")
-        rest = [names[0], *rest]
+    rest = with_own_name(arguments, "base")
+    own = [word for word in arguments[:1] if word.endswith(".py")]
 
     def go(
         name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="BASE")],
@@ -60,7 +56,7 @@ def main(arguments: list[str]) -> int:
             raise UserError(f"a file of step networks ends in {ENDING}, got {path}")
         check_place(path)
         check_number("rounds", rounds, 1, 1000)
-        words = ["tumble", "stones", "learn", *(arguments[:1] if own else []), name]
+        words = ["tumble", "stones", "learn", *own, name]
         words += [] if rounds == ROUNDS else ["--rounds", str(rounds)]
         words += [] if seed == 0 else ["--seed", str(seed)]
         return learned(Wandering(base, seed), rounds, path, shlex.join(words))

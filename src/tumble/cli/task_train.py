@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import tyro
 
-from tumble.cli.options import CONFIG, FLAT, own_file
+from tumble.cli.options import CONFIG, FLAT, with_own_name
 from tumble.cli.progress import TimeLeft, bars_of, compile_line
 from tumble.cli.tree_options import WorkOptions
 from tumble.errors import UserError, check_number
@@ -30,12 +30,7 @@ from tumble.tasks.training import Told, train
 
 def main(arguments: list[str]) -> int:
     """Parse and train; the exit code."""
-    own, rest = own_file(arguments)
-    if own is not None and not (rest and rest[0] in own.names["task"]):
-        names = own.names["task"]
-        if len(names) != 1:
-            raise UserError(f"{own.path.name} registers {len(names)} tasks: {', '.join(names) or 'none'}; name one")
-        rest = [names[0], *rest]
+    rest = with_own_name(arguments, "task")
 
     def go(
         name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="TASK")],

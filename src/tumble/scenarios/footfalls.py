@@ -62,6 +62,7 @@ class SteppingScenario(Scenario):
 
     controllers: ClassVar[tuple[str, ...]] = ("stones",)
     strewn: ClassVar[bool] = True
+    steps: ClassVar[str] = MEMORY  # the memory of whoever steps, which has `footstrikes` and `stance`
 
     def wants(self) -> Want:
         """To go on."""
@@ -96,7 +97,7 @@ class SteppingScenario(Scenario):
         soles = Soles(scene)
 
         def look(sims: Sims) -> np.ndarray:
-            memory = sims.memory(MEMORY)
+            memory = sims.memory(self.steps)
             found = soles.places(sims.view("xpos")[:1], sims.view("xquat")[:1])[0, int(memory.stance[0])]
             return np.concatenate([[memory.footstrikes[0], memory.stance[0]], found.ravel()])
 

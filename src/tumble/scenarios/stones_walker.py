@@ -193,6 +193,7 @@ class GapsWalked(GapsInSpace):
     summary: ClassVar[str] = "the biped crosses 5 gaps (--width W --spacing S): half of each foot on ground, no fall"
     characters: ClassVar[tuple[str, ...]] = ("biped",)
     controllers: ClassVar[tuple[str, ...]] = ("placer",)
+    steps: ClassVar[str] = MEMORY
 
     def scene(self, character: Character, seed: int = 0) -> Scene:
         """The terrain that the humanoid of `GapsInSpace` gets by that seed."""
@@ -202,14 +203,3 @@ class GapsWalked(GapsInSpace):
     def setup(self, scene: Scene, rng: np.random.Generator) -> Setup:
         """Stand at rest."""
         return Setup(scene.state("rest"), self.seconds(scene))
-
-    def sights(self, scene: Scene) -> Mapping[str, Callable[[Sims], np.ndarray]]:
-        """'feet': steps done, the stance leg, and heel and toe of the foot that stands."""
-        soles = Soles(scene)
-
-        def look(sims: Sims) -> np.ndarray:
-            memory = sims.memory(MEMORY)
-            found = soles.places(sims.view("xpos")[:1], sims.view("xquat")[:1])[0, int(memory.stance[0])]
-            return np.concatenate([[memory.footstrikes[0], memory.stance[0]], found.ravel()])
-
-        return {"feet": look}

@@ -1,0 +1,25 @@
+"""An audience of the studio's stage that is nobody: it notes what it is shown and told."""
+
+from tumble.studio.audience import Shown
+from tumble.studio.packet import HEADER
+
+
+class Seats:
+    def __init__(self) -> None:
+        self.shown: list[Shown] = []
+        self.said: list[str] = []
+
+    def show(self, shown: Shown) -> None:
+        self.shown.append(shown)
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
+
+    def compiling(self, text: str) -> None: ...
+
+    def changed(self) -> None: ...
+
+    def head(self) -> tuple[int, int, int, int]:
+        """Flags, tick, oldest, newest of what is shown."""
+        _, flags, _, tick, oldest, newest, *_ = HEADER.unpack_from(self.shown[-1].message)
+        return flags, tick, oldest, newest
