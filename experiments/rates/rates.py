@@ -37,6 +37,7 @@ ROWS = [
     "juggle --trials 10 --seed 400",
     "steer --trials 10 --seed 6400",
     "obstacles --trials 4 --seed 6400",
+    "obstacles --trials 6 --seed 6404",
     "turbo --trials 10 --seed 400",
     "dodge --trials 10 --seed 400",
     "getup --controller smc --samples 50 --trials 10 --seed 400",
