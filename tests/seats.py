@@ -1,5 +1,7 @@
 """An audience of the studio's stage that is nobody: it notes what it is shown and told."""
 
+import numpy as np
+
 from tumble.studio.audience import Shown
 from tumble.studio.packet import HEADER
 
@@ -23,3 +25,8 @@ class Seats:
         """Flags, tick, oldest, newest of what is shown."""
         _, flags, _, tick, oldest, newest, *_ = HEADER.unpack_from(self.shown[-1].message)
         return flags, tick, oldest, newest
+
+    def poses(self, shown: Shown | None = None) -> np.ndarray:
+        """Of all bodies in it."""
+        message = (shown or self.shown[-1]).message
+        return np.frombuffer(message, "<f4", 7 * HEADER.unpack_from(message)[16], HEADER.size).copy()

@@ -674,7 +674,7 @@ def test_the_studio_by_default(served, choice):
     assert call("studio") == 0
     ((arguments, more),) = served
     assert arguments == (choice("stand", "humanoid", "cpbp", 0), CPBPSettings(), "127.0.0.1", 8080, 0)
-    assert more == {"browser": True, "file": None, "behind": ""}
+    assert more == {"browser": True, "file": None, "behind": "", "takes": {}, "keep_time": True}
 
 
 def test_options_reach_the_studio(served, choice):
@@ -684,7 +684,7 @@ def test_options_reach_the_studio(served, choice):
     ((arguments, more),) = served
     settings = CEMSettings(samples=5, elites=3)
     assert arguments == (choice("getup", "humanoid-light", "cem", 7), settings, "::1", 0, 2)
-    assert more == {"browser": False, "file": None, "behind": ""}
+    assert more == {"browser": False, "file": None, "behind": "", "takes": {}, "keep_time": True}
 
 
 def test_options_of_a_scenario_reach_the_studio(served, choice, capsys):

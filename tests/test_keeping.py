@@ -162,7 +162,7 @@ def test_the_studio_says_how_it_keeps_time_and_undo_leaves_it_alone():
     assert stage.keeping.endswith("every frame")
     stage.keeps_time = False
     stage._step()
-    assert stage.keeping == "" and Seats.shown[-1].message.endswith(b"\n")
+    assert stage.keeping == "" and seats.shown[-1].message.endswith(b"\n")
 
 
 def test_run_says_that_time_decides(capsys):

@@ -14,6 +14,7 @@ from tumble.control.controller import Controller
 from tumble.controllers import CONTROLLERS
 from tumble.errors import UserError
 from tumble.goals import balance
+from tumble.goals.behaviours import HASTE
 from tumble.goals.wants import Balance, Do, Go, Juggle, Meet, Reach, StayOn, Together
 from tumble.live.commands import Drag, Explode, Push, Release, SetParameter, Throw, decode
 from tumble.live.session import Session
@@ -318,7 +319,7 @@ def test_options_reach_the_goal(ball_scene, small):
     session.step()
     steer = planned.goal
     assert (reach.terms[-2].hand, reach.terms[-2].target) == ("right_hand", (0.5, 0.2, 1.2))
-    assert steer.terms[steer.names.index("velocity")].target == pytest.approx((np.sqrt(3), -1.0, 0.0))
+    assert steer.terms[steer.names.index("velocity")].target == pytest.approx(HASTE * np.array((np.sqrt(3), -1.0, 0.0)))
 
 
 # Attention ------------------------------------------------------------------------------------------

@@ -162,7 +162,7 @@ def test_a_tape_of_a_stance_replays(stage):
 
 def test_the_way_of_a_plan_is_sent(stage, seats):
     advance(stage, 2)
-    assert seats.shown[-1].message.endswith(stage.trial.controller.latest.way.encode() + b"\n\n")
+    assert seats.shown[-1].message.endswith(stage.trial.controller.latest.way.encode() + b"\n\n\n")
     assert stage.trial.controller.latest.way in ("balance", "get up")
 
 

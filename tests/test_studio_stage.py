@@ -1006,7 +1006,7 @@ def test_a_recording_has_an_end(stage, seats, monkeypatch):
 
 def words(seats: Seats) -> list[str]:
     """Which way, who acts, what it does, as the last message tells it."""
-    return seats.shown[-1].message.rpartition(b"\0")[2].decode("utf-8", "replace").split("\n")[-2:]
+    return seats.shown[-1].message.rpartition(b"\0")[2].decode("utf-8", "replace").split("\n")[-3:-1]
 
 
 def test_who_is_pushed_over_gets_up_and_goes_where_it_was_going(seats):

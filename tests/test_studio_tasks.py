@@ -173,7 +173,7 @@ def test_a_heading_is_packed_after_all_else_that_is_wanted():
     message = Packer(scene, 1).pack(scene.state(), report, status, 1, (1.0, 2.0, 0.0), heading=0.5)
     assert message[1] == TARGET | HEADING
     extra = struct.unpack_from("<4f", message, HEADER.size + 4 * 7 * scene.model.nbody)
-    assert extra == (1.0, 2.0, 0.0, 0.5) and message.endswith(b"\n\nfacing: walk")
+    assert extra == (1.0, 2.0, 0.0, 0.5) and message.endswith(b"\n\nfacing: walk\n")
 
 
 # A browser ------------------------------------------------------------------------------------------
