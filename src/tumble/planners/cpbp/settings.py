@@ -55,7 +55,8 @@ class CPBPSettings:
     transition_place: float = 0.0  # sqrt(Q) of positions, m, eq. 2: 0 for the humanoid; 0 and 0 mean Q = 0
     transition_speed: float = 0.0  # sqrt(Q) of velocities, m/s
     wrist_rule: bool = False  # palms first, section 5.7
-    reflexes: float = 0.6  # share of walkers that follow a reflex, where the goal has one; 0: the paper's alone; ours
+    reflexes: float = field(default=0.6, metadata={"ends": (0.0, 1.0)})
+    """Share of walkers that follow a reflex, where the goal has one; 0: the paper's alone; ours."""
     informed: int = 0  # walkers guided by what was learned, half by a network, half by a forest; section 6: not tried
     # Scales are not given in the paper; ours, from measurements.
     calm: Scales = field(default_factory=lambda: Scales(0.5, 0.3, 0.5, 0.05, 0.3, 0.5, 1.0))
