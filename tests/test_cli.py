@@ -22,6 +22,7 @@ from tumble.live.learning import Learning
 from tumble.live.recording import Recording
 from tumble.live.session import Session
 from tumble.planners import PLANNERS, CEMSettings, CPBPSettings, MCTSSettings, PredictiveSamplingSettings
+from tumble.planners.reflexes import REFLEXES
 from tumble.scenarios import SCENARIOS, Result
 from tumble.scenarios.environments import environments
 from tumble.simbicon.simbicon import BODIES
@@ -113,6 +114,7 @@ def test_list(capsys):
         "controllers": CONTROLLERS,
         "drives": DRIVES,
         "goals": GOALS,
+        "reflexes": REFLEXES,
         "systems": SYSTEMS,
         "trees": shipped(),
         "tasks": TASKS,

@@ -13,6 +13,7 @@ from tumble.characters import CAPABILITIES, CHARACTERS, character
 from tumble.cli.options import CONFIG, own_file
 from tumble.controllers import CONTROLLERS
 from tumble.goals import GOALS
+from tumble.planners.reflexes import REFLEXES
 from tumble.scenarios import SCENARIOS
 from tumble.scenarios.environments import environments
 from tumble.simbicon.gait import BODIES, gait_names
@@ -37,6 +38,7 @@ def listing() -> dict[str, dict[str, Any]]:
         "controllers": {name: entry.summary for name, entry in CONTROLLERS.items()},
         "drives": {name: entry.summary for name, entry in DRIVES.items()},
         "goals": {name: entry.summary for name, entry in GOALS.items()},
+        "reflexes": {name: entry.summary for name, entry in REFLEXES.items()},
         "systems": {name: summary_of(name) for name in SYSTEMS},
         "trees": {name: _tree(file) for name, file in shipped().items()},
         "tasks": {name: _task(name) for name in TASKS},
@@ -66,8 +68,8 @@ def _base(name: str) -> str:
 def show(as_json: Annotated[bool, tyro.conf.arg(name="json")] = False) -> int:
     """List scenarios, characters with what they can do and their gaits, controllers, drives, goals, words of scripts.
 
-    Also ids of Gymnasium environments, systems that attraction trees can be grown for, trees that ship, tasks over
-    steps, bases of constrained walks.
+    Also ids of Gymnasium environments, reflexes of C-PBP, systems that attraction trees can be grown for, trees that
+    ship, tasks over steps, bases of constrained walks.
 
     Usage: tumble list [FILE.py] [--json]; with a file of your own, what it registers is there too.
 
