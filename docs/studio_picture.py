@@ -26,6 +26,7 @@ WebGL2RenderingContext.prototype.getParameter = function (name) {
 def main(path: str) -> None:
     """Write the picture."""
     words = [sys.executable, "-m", "tumble", "studio", "--no-browser", "--port", "0", "--seed", "3"]
+    words += ["--no-keep-time"]  # all its futures, however slow this machine is
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as studio, sync_playwright() as playwright:
         assert studio.stdout is not None
         address = re.search(r"http://\S+", studio.stdout.readline())
