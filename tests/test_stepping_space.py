@@ -11,6 +11,7 @@ import pytest
 from tumble.characters import character
 from tumble.cli import dispatch
 from tumble.errors import UserError
+from tumble.maths.rotations import wrapped_angles
 from tumble.maths.vectors import yaws
 from tumble.simbicon.body import MEMORY
 from tumble.stepping import wandering
@@ -18,7 +19,7 @@ from tumble.stepping.base import BASES
 from tumble.stepping.nets import SEEN, STEPS, StepNets, learned, nets_named, read_nets
 from tumble.stepping.planning import FAR, Landings, anywhere
 from tumble.stepping.refining import LEAST, LONGEST, OVER, freedom, refined, ways
-from tumble.stepping.steering import ASKEW, BESIDE, NEAR, steered, wrapped
+from tumble.stepping.steering import ASKEW, BESIDE, NEAR, steered
 from tumble.stepping.stepper import Stepper, StepperSettings
 from tumble.stepping.strider import Strider
 from tumble.stepping.terrain import Soles
@@ -233,7 +234,7 @@ class TestSteering:
         here, before, heading, travel, reached = np.zeros(2), np.zeros(2), 0.0, 0.0, 0
         for _ in range(45):
             aim = steered(np.array([heading]), here[None], before[None], way[reached][None], self.NO_GAPS)[0]
-            old, heading = heading, heading + np.clip(wrapped(aim - heading), -0.4, 0.4)
+            old, heading = heading, heading + np.clip(wrapped_angles(aim - heading), -0.4, 0.4)
             travel += 0.4 * (old - travel)
             before = here
             for _ in range(10):
@@ -241,8 +242,8 @@ class TestSteering:
                 if reached < 8 and np.linalg.norm(here - way[reached]) < 0.5:
                     reached += 1
             if reached == 8:
-                return
-        raise AssertionError(f"{reached} of 8")
+                break
+        assert reached == 8
 
     def test_near_gaps_are_crossed_nearly_straight(self) -> None:
         here, before, target = np.zeros((1, 2)), np.array([[0.0, -0.3]]), np.array([[1.0, 3.0]])

@@ -274,6 +274,25 @@ def read_arrays(
     return msgspec.json.decode(raw.tobytes(), type=kind), arrays
 
 
+def read_checked(
+    path: Path, kind: type[Header], names: Collection[str], largest: int,
+    checked: Callable[[Header, dict[str, np.ndarray]], T], what: str, advice: str,
+) -> T:  # fmt: skip
+    """What `checked` makes of the header and arrays of the npz file at a path.
+
+    Args:
+      largest: bytes, packed and unpacked.
+      checked: raises ValueError, KeyError or UserError where they do not fit.
+      what, advice: say of another file "PATH {what} that can be read (why){advice}".
+    """
+    try:
+        with opened(path, "rb") as file:
+            check_bytes(file, largest)
+            return checked(*read_arrays(file, kind, names, largest))
+    except (OSError, ValueError, KeyError, EOFError, Spoiled, zipfile.BadZipFile, msgspec.MsgspecError) as error:
+        raise UserError(f"{path} {what} that can be read ({error}){advice}") from None
+
+
 def _array_of(archive: zipfile.ZipFile, name: str) -> np.ndarray:
     """A member's array, of the bytes that are there: what it claims takes no memory, and no object is read."""
     info = archive.getinfo(f"{name}.npy")

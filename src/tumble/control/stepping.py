@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tumble.errors import check_number
+from tumble.maths.rotations import wrapped_angles
 from tumble.maths.vectors import yaws
 from tumble.world.drives import Drive
 from tumble.world.scene import Scene
@@ -74,4 +75,4 @@ def frames(sims: Sims, wanted: np.ndarray, most: float) -> np.ndarray:
     """(nsim,) rad: the wanted headings, at most so far ahead of where the roots face."""
     nose = yaws(sims.view("xquat")[:, sims.scene.body(sims.scene.character.root)])
     ahead = wanted - nose
-    return nose + np.clip((ahead + np.pi) % (2 * np.pi) - np.pi, -most, most)
+    return nose + np.clip(wrapped_angles(ahead), -most, most)

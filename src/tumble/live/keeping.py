@@ -29,6 +29,7 @@ LADDER = ((1.0, 1), (0.75, 1), (1.0, 2), (0.75, 2), (0.5, 2), (0.5, 3), (0.375, 
 PLANS = 12  # whose times are looked at
 PATIENCE = 90  # frames without a change before more is tried
 ROOM = 0.85  # of the share that more work may be expected to take
+ENDINGS = {2: "nd", 3: "rd"}
 IDLE = 1e-4  # s below which a frame's control was no plan
 
 
@@ -87,12 +88,8 @@ class KeepTime:
         if self._chosen is None:
             return ""
         samples, serves = self._chosen
-        every = (
-            "every frame"
-            if serves == 1
-            else f"every {serves}{'nd' if serves == 2 else 'rd' if serves == 3 else 'th'} frame"
-        )
-        return f"{samples} futures, {every}"
+        which = "" if serves == 1 else f"{serves}{ENDINGS.get(serves, 'th')} "
+        return f"{samples} futures, every {which}frame"
 
     def _look(self, session: Session) -> bool:
         """Whether there is a planner to be fitted; what a person has set since becomes the most it may do."""

@@ -77,8 +77,12 @@ def slerp(p: np.ndarray, q: np.ndarray, share: np.ndarray) -> np.ndarray:
 
 def twist(q: np.ndarray, axis: int) -> np.ndarray:
     """How far rotations turn about axis 0, 1 or 2 (swing after twist), rad in [-pi, pi]: 2 atan2(q_axis, q_w)."""
-    angle = 2 * np.arctan2(q[..., 1 + axis], q[..., 0])
-    return np.asarray((angle + np.pi) % (2 * np.pi) - np.pi)
+    return wrapped_angles(2 * np.arctan2(q[..., 1 + axis], q[..., 0]))
+
+
+def wrapped_angles(angles: np.ndarray) -> np.ndarray:
+    """The same angles in [-pi, pi), rad."""
+    return np.asarray((angles + np.pi) % (2 * np.pi) - np.pi)
 
 
 def eulers(q: np.ndarray, order: str) -> np.ndarray:

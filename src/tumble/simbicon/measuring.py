@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tumble.maths.rotations import wrapped_angles
 from tumble.maths.vectors import yaws
 from tumble.simbicon.body import MEMORY, bones_of
 from tumble.simbicon.simbicon import Names, Simbicon
@@ -98,7 +99,7 @@ class _Tally:
         memory: Any = sims.memory(MEMORY)[going]
         grounded = sims.view("grounded")[going]
         yaw = yaws(quat)
-        turned = (yaw - self.yaw[going] + np.pi) % (2 * np.pi) - np.pi
+        turned = wrapped_angles(yaw - self.yaw[going])
         self.yaw[going] = yaw
         c, s = np.cos(yaw), np.sin(yaw)
         up = _up(quat)

@@ -6,7 +6,6 @@
 Example i began in the reduced state s_i, took the action A_i, ended in s'_i and made a step of l_i.
 """
 
-import zipfile
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -15,7 +14,7 @@ import msgspec
 import numpy as np
 
 from tumble.errors import UserError, unknown
-from tumble.files import Spoiled, check_bytes, opened, read_arrays, replace_file, write_arrays
+from tumble.files import read_checked, replace_file, write_arrays
 from tumble.stepping.base import BASES, Base
 
 ENDING = ".stones"
@@ -115,15 +114,8 @@ def examples_named(name: str) -> Examples:
 
 def read_examples(path: Path) -> Examples:
     """The examples in a file; refuses what is none, damaged, empty, of another version or of another gait."""
-    try:
-        with opened(path, "rb") as file:
-            check_bytes(file, LARGEST)
-            header, arrays = read_arrays(file, StonesHeader, ARRAYS, LARGEST)
-            return _checked(header, arrays)
-    except (OSError, ValueError, KeyError, EOFError, Spoiled, zipfile.BadZipFile, msgspec.MsgspecError) as error:
-        raise UserError(
-            f"{path} holds no examples that can be read ({error}); make some: tumble stones build BASE {path.name}"
-        ) from None
+    advice = f"; make some: tumble stones build BASE {path.name}"
+    return read_checked(path, StonesHeader, ARRAYS, LARGEST, _checked, "holds no examples", advice)
 
 
 def _checked(header: StonesHeader, arrays: dict[str, np.ndarray]) -> Examples:

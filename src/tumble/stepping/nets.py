@@ -10,7 +10,6 @@ y = W_3 tanh(W_2 tanh(W_1 x + b_1) + b_2) + b_3 + W_4 x, each trained from other
 prediction; by how much their lengths differ from it is the doubt: it grows away from what was tried.
 """
 
-import zipfile
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
@@ -21,7 +20,7 @@ import msgspec
 import numpy as np
 
 from tumble.errors import UserError
-from tumble.files import Spoiled, check_bytes, opened, read_arrays, replace_file, write_arrays
+from tumble.files import read_checked, replace_file, write_arrays
 from tumble.stepping.base import BASES, Base
 
 ENDING = ".nets"
@@ -192,15 +191,8 @@ def nets_named(name: str) -> StepNets | None:
 
 def read_nets(path: Path) -> StepNets:
     """The networks in a file; refuses what is none, damaged, of another version or of another gait."""
-    try:
-        with opened(path, "rb") as file:
-            check_bytes(file, LARGEST)
-            header, arrays = read_arrays(file, NetsHeader, ARRAYS, LARGEST)
-            return _checked(header, arrays)
-    except (OSError, ValueError, KeyError, EOFError, Spoiled, zipfile.BadZipFile, msgspec.MsgspecError) as error:
-        raise UserError(
-            f"{path} holds no step networks that can be read ({error}); make some: tumble stones learn BASE {path.name}"
-        ) from None
+    advice = f"; make some: tumble stones learn BASE {path.name}"
+    return read_checked(path, NetsHeader, ARRAYS, LARGEST, _checked, "holds no step networks", advice)
 
 
 def _checked(header: NetsHeader, arrays: dict[str, np.ndarray]) -> StepNets:

@@ -218,11 +218,8 @@ def _search(known, state, windows, targets, points, source, strict, first, doubt
     may use as many of the points as are left, and the steps after the first at most a tenth of all for one state.
     """
     steps, near, mixed = targets.size, known.near, known.mixed
-    states, rows, distances = (
-        np.empty((steps + 1, state.size)),
-        np.empty((steps, near), np.intp),
-        np.empty((steps, near)),
-    )
+    states = np.empty((steps + 1, state.size))
+    rows, distances = np.empty((steps, near), np.intp), np.empty((steps, near))
     boxes, cursor, upto = np.empty((steps, 2, 2)), np.zeros(steps, np.intp), np.zeros(steps, np.intp)
     place, cost, fine = np.zeros(steps + 1), np.zeros(steps + 1), np.ones(steps + 1, np.bool_)
     trial, chosen, weights = np.empty((steps, 5)), np.empty(mixed, np.intp), np.empty(mixed)

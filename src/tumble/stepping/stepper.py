@@ -17,6 +17,7 @@ import numpy as np
 from tumble.control.controller import Controller, Report
 from tumble.errors import UserError, choose
 from tumble.goals.wants import Go, Want, name_of, part, parts
+from tumble.maths.rotations import wrapped_angles
 from tumble.settings import replaced
 from tumble.simbicon.body import MEMORY
 from tumble.simbicon.simbicon import Simbicon
@@ -28,7 +29,7 @@ from tumble.stepping.nets import StepNets, nets_named
 from tumble.stepping.planning import FAR, PLANNERS, Landings, PlanSettings, StepPlan, anywhere, planned
 from tumble.stepping.problems import WINDOW
 from tumble.stepping.refining import refined
-from tumble.stepping.steering import steered, wrapped
+from tumble.stepping.steering import steered
 from tumble.stepping.strider import SCUFFED, SHORT, Strider
 from tumble.stepping.terrain import Footing, Soles, footing_of, next_stone
 from tumble.world.scene import Scene
@@ -231,7 +232,7 @@ class Stepper(Controller):
         before = np.where(some.strikes[:, None] > 0, np.column_stack([some.from_x, some.from_y]), here)
         memory.from_x[due], memory.from_y[due] = here.T
         aim = steered(now, here, before, np.column_stack([some.x, some.y]), self.footing.gaps)
-        turn = wrapped(np.where(some.targeted > 0, aim, some.heading) - now)
+        turn = wrapped_angles(np.where(some.targeted > 0, aim, some.heading) - now)
         found: np.ndarray = np.clip(turn, -self.settings.turn, self.settings.turn)
         return found
 

@@ -16,6 +16,7 @@ from functools import partial
 import numpy as np
 
 from tumble.errors import UserError
+from tumble.maths.rotations import wrapped_angles
 from tumble.maths.vectors import yaws
 from tumble.simbicon.body import MEMORY
 from tumble.simbicon.simbicon import Simbicon
@@ -148,8 +149,8 @@ class Strider:
         if self.base.space:
             side = np.where(stance == 0, -1.0, 1.0)  # the right leg swings while the left one stands
             yaw = yaws(sims.view("xquat")[rows, self._root]) - sims.memory(MEMORY).heading[rows]
-            turned = (yaw + np.pi) % (2 * np.pi) - np.pi
-            found += [side * across for across in (d_left, v_left, np.arctan2(up_left, height), turned)]
+            across = d_left, v_left, np.arctan2(up_left, height), wrapped_angles(yaw)
+            found += [side * number for number in across]
         return np.column_stack(found)
 
 

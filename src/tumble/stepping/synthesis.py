@@ -178,9 +178,8 @@ class Sequences:
             np.concatenate([step[name] for step in self._made]) for name in ("states", "lengths", "actions")
         )
         if len(lengths) >= GUESSES:
-            away = (self.world.base.metric * (reduced[:, None] - states) ** 2).sum(axis=2) + (
-                wanted[:, None] - lengths
-            ) ** 2
+            metric = self.world.base.metric
+            away = (metric * (reduced[:, None] - states) ** 2).sum(axis=2) + (wanted[:, None] - lengths) ** 2
             near = actions[np.argsort(away, axis=1, kind="stable")[:, :GUESSES]]
             found += [near, near.mean(axis=1, keepdims=True)]
         return np.concatenate(found, axis=1)

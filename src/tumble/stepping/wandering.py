@@ -74,7 +74,6 @@ class Wandering:
         """Disturbed starts after some steps of the base, and what its own walk is in the end."""
         sims, strider, rows = self._sims, self.strider, np.arange(ROWS)
         own = np.tile(self.base.action, (ROWS, 1))
-        strider.begin(sims)
         for disturbed in (0.0, DISTURBED):
             strider.begin(sims)
             sims.view("qvel")[:] += disturbed * self._rng.standard_normal(sims.view("qvel").shape)

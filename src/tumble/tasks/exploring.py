@@ -24,6 +24,7 @@ import numpy as np
 from tumble.characters import character, from_recipe
 from tumble.control.stepping import step
 from tumble.errors import UserError
+from tumble.maths.rotations import wrapped_angles
 from tumble.offline.store import JobStore, complete
 from tumble.tasks.actions import StepKind
 from tumble.tasks.kinds import KINDS, kind_of, read_actions
@@ -109,7 +110,7 @@ def try_all(who: Who, states: np.ndarray, upright: bool = False) -> bytes:
 def displaced(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """(n, 3) m ahead, m left, rad to the left, from places (n, 3) to others, in the frames of the first."""
     away, c, s = after - before, np.cos(before[:, 2]), np.sin(before[:, 2])
-    turn = (away[:, 2] + np.pi) % (2 * np.pi) - np.pi
+    turn = wrapped_angles(away[:, 2])
     return np.column_stack([c * away[:, 0] + s * away[:, 1], c * away[:, 1] - s * away[:, 0], turn])
 
 

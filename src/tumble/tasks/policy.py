@@ -6,7 +6,6 @@
 pi(g) is the action that is best for the nearest state and the nearest point of the grid (coros2010 section 4.4.3).
 """
 
-import zipfile
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
@@ -17,7 +16,7 @@ import msgspec
 import numpy as np
 
 from tumble.errors import UserError, unknown
-from tumble.files import Spoiled, check_bytes, opened, read_arrays, replace_file, write_arrays
+from tumble.files import read_checked, replace_file, write_arrays
 from tumble.tasks.actions import Action
 from tumble.tasks.gaits import GaitStepper
 from tumble.tasks.grid import Axis, check_grid, closest, points
@@ -112,14 +111,8 @@ def policy_named(name: str) -> Policy:
 
 def read_policy(path: Path) -> Policy:
     """The policy in a file; refuses what is none, damaged, of another version or for other steps than these."""
-    try:
-        with opened(path, "rb") as file:
-            check_bytes(file, LARGEST)
-            header, arrays = read_arrays(file, PolicyHeader, ARRAYS, LARGEST)
-            return _checked(header, arrays)
-    except (OSError, ValueError, KeyError, EOFError, Spoiled, zipfile.BadZipFile, msgspec.MsgspecError) as error:
-        offered = f"; '{path.stem}' ships: take it by that name" if path.stem in shipped() else ""
-        raise UserError(f"{path} is no policy that can be read ({error}){offered}") from None
+    offered = f"; '{path.stem}' ships: take it by that name" if path.stem in shipped() else ""
+    return read_checked(path, PolicyHeader, ARRAYS, LARGEST, _checked, "is no policy", offered)
 
 
 def _checked(header: PolicyHeader, arrays: dict[str, np.ndarray]) -> Policy:

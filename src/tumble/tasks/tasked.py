@@ -15,6 +15,7 @@ import numpy as np
 from tumble.control.controller import Controller, Report
 from tumble.errors import UserError
 from tumble.goals.wants import Go, Want, name_of, part, parts
+from tumble.maths.rotations import wrapped_angles
 from tumble.tasks.actions import StepKind
 from tumble.tasks.kinds import KINDS
 from tumble.tasks.metric import Metric
@@ -140,7 +141,7 @@ class Tasked(Controller):
         memory, heading = sims.memory(MEMORY), self.stepper.headings(sims)
         here = sims.view("xpos")[:, self.scene.body(self.scene.character.root)]
         x, y, c, s = memory.x - here[:, 0], memory.y - here[:, 1], np.cos(heading), np.sin(heading)
-        turn = (memory.heading - heading + np.pi) % (2 * np.pi) - np.pi
+        turn = wrapped_angles(memory.heading - heading)
         all_axes = {"ahead": c * x + s * y, "left": c * y - s * x, "heading": turn, "speed": memory.speed}
         columns = [all_axes[axis.name] for axis in self.policy.header.grid]
         return np.column_stack(columns) if columns else np.zeros((sims.nsim, 0))
