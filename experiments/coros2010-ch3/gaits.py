@@ -14,6 +14,7 @@ import argparse
 from online import Kept, gaps, stones
 
 SEEDS = range(2200, 2212)
+IN_SPACE = range(4100, 4110)  # whose plans are timed
 MIDDLE = {"width": 0.3, "spacing": 0.75}  # m, a gap of the middle of Table 3.1
 BUMP = 0.04  # m, section 3.6
 PUSHES = (50.0, 100.0, 150.0, 200.0)  # N for 0.1 s, every 2 to 3 s
@@ -42,6 +43,7 @@ def main() -> None:
                 f"{base}, pushes of {push:g} N",
                 lambda b=base, f=push: gaps(b, {}, SEEDS, {**MIDDLE, "push": f}, "gaps-push"),
             )
+    kept.cell("humanoid, gaps in space", lambda: gaps("humanoid", {}, IN_SPACE, scenario="gaps-3d"))
 
 
 def table(kept: Kept) -> str:
